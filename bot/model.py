@@ -88,7 +88,8 @@ class Hole:
     suffix: str = ""
 
     def __str__(self) -> str:
-        return "{" + self.expression + self.suffix + "}"
+        # As in Python, a blank keeps the brace of a set or dict apart: "{{" would be a brace of the message.
+        return "{" + (" " if self.expression.lstrip(" ").startswith("{") else "") + self.expression + self.suffix + "}"
 
 
 @dataclass(frozen=True)
@@ -108,28 +109,20 @@ class Template:
         Raises ValueError for a brace that is never closed or never opened.
         """
         parts: list[str | Hole] = []
-        literal: list[str] = []
         at = 0
-        while at < len(text):
-            char = text[at]
-            if text[at : at + 2] in ("{{", "}}"):
-                literal.append(char)
-                at += 2
-            elif char == "{":
-                if literal:
-                    parts.append("".join(literal))
-                    literal = []
-                end = _hole_end(text, at)
-                parts.append(_hole(text[at + 1 : end]))
-                at = end + 1
-            elif char == "}":
-                raise ValueError(f"single '}}' at character {at} of the template; write '}}}}' for a brace in the message")
+        while brace := _BRACE.search(text, at):
+            parts.append(text[at : brace.start()])
+            if text.startswith(brace[0], brace.end()):
+                parts.append(brace[0])
+                at = brace.end() + 1
+            elif brace[0] == "}":
+                raise ValueError(
+                    f"single '}}' at character {brace.start()} of the template; write '}}}}' for a brace in the message"
+                )
             else:
-                literal.append(char)
-                at += 1
-        if literal:
-            parts.append("".join(literal))
-        return cls(tuple(parts))
+                pieces, at = _read_hole(text, brace.start())
+                parts += pieces
+        return cls.of(*parts, text[at:])
 
     @classmethod
     def of(cls, *parts: str | Hole) -> Template:
@@ -163,9 +156,16 @@ class Template:
         return "".join(p.replace("{", "{{").replace("}", "}}") if isinstance(p, str) else "{}" for p in self.parts)
 
 
-def _hole_end(text: str, start: int) -> int:
-    """The index of the brace that closes the hole opened at ``start``; quotes and brackets inside are respected."""
-    depth, quote, at = 0, "", start
+_BRACE = re.compile("[{}]")
+
+
+def _read_hole(text: str, start: int) -> tuple[tuple[str | Hole, ...], int]:
+    """The hole that opens at ``start``, and where the text goes on behind it.
+
+    Quotes and brackets are respected in the expression; ``!r`` or ``:`` outside of them begins the suffix, as in an f-string.
+    ``{x=}`` becomes what Python makes of it: the literal ``x=`` and a hole ``{x!r}``.
+    """
+    depth, quote, at = 0, "", start + 1
     while at < len(text):
         char = text[at]
         if quote:
@@ -177,31 +177,42 @@ def _hole_end(text: str, start: int) -> int:
             quote = char
         elif char in "{[(":
             depth += 1
-        elif char in "}])":
+        elif char in "}])" and depth:
             depth -= 1
-            if depth == 0:
-                return at
+        elif not depth and (char in "}:" or text[at : at + 3] in _CONVERSIONS):
+            break
         at += 1
-    raise ValueError(f"'{{' at character {start} of the template is never closed; write '{{{{' for a brace in the message")
+    end = _suffix_end(text, at)
+    if end >= len(text):
+        raise ValueError(f"'{{' at character {start} of the template is never closed; write '{{{{' for a brace in the message")
+    expression, suffix = text[start + 1 : at], text[at:end]
+    if expression.lstrip(" ").startswith("{"):
+        expression = expression.removeprefix(" ")
+    if _DEBUG_END.search(expression):
+        hole = Hole(expression.rstrip().removesuffix("=").strip(), suffix or "!r")
+        return (expression, hole), end + 1
+    return (Hole(expression, suffix),), end + 1
 
 
-def _hole(inside: str) -> Hole:
-    """Split ``x!r:>10`` into expression and suffix, at the outermost ``!r``/``!s``/``!a`` or ``:``."""
-    depth, quote = 0, ""
-    for at, char in enumerate(inside):
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        elif char in "{[(":
+_CONVERSIONS = frozenset(f"!{letter}{end}" for letter in "rsa" for end in ":}")
+_DEBUG_END = re.compile(r"[^=!<>\s]\s?=\s?\Z")
+
+
+def _suffix_end(text: str, at: int) -> int:
+    """The index of the brace that closes a hole whose suffix begins at ``at``.
+
+    A format may hold holes, and quotes mean nothing in it.
+    """
+    depth = 0
+    while at < len(text):
+        if text[at] == "{":
             depth += 1
-        elif char in "}])":
+        elif text[at] == "}":
+            if not depth:
+                return at
             depth -= 1
-        elif (depth == 0 and char == ":" and not inside[at:].startswith(":=")) or (
-            depth == 0 and re.match(r"![rsa](:|$)", inside[at:])
-        ):
-            return Hole(inside[:at], inside[at:])
-    return Hole(inside)
+        at += 1
+    return at
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +240,8 @@ class SiteLines:
 class RaiseSite:
     """A place in the source that raises.
 
-    ``path`` is the path in the repository; ``function`` is qualified (``Class.method``, ``<module>`` at top level); ``code`` is the
-    statement's source as a traceback prints it: stripped lines joined with a newline, comments kept, at most 12 lines.
+    ``path`` is the path in the repository; ``function`` is qualified (``Class.method``, ``<module>`` at top level); ``code`` is
+    the statement's source as a traceback prints it: stripped lines joined with a newline, comments kept, at most 12 lines.
     ``lines`` are in the order of releases, oldest first, never empty. ``signature`` is that of the raising function.
     ``through`` names the helper that raises on behalf of this site.
     """
@@ -297,9 +308,9 @@ SILENT_KINDS = frozenset({"warning"})
 class Record:
     """One error of the catalogue: repository, type and message template, with all its raise sites.
 
-    ``templates`` holds more than one when a person joined texts that are one error; the first is the current one. An
-    ``assert`` without a message has the template of its printed expression's place: no parts, and ``expression`` set.
-    ``kind`` is ``error`` (raised), ``assert``, ``log`` (logged as an error, never raised), ``warning``. ``symptom`` marks errors that only
+    ``templates`` holds more than one when a person joined texts that are one error; the first is the current one. An ``assert``
+    without a message has the template of its printed expression's place: no parts, and ``expression`` set. ``kind`` is
+    ``error`` (raised), ``assert``, ``log`` (logged as an error, never raised), ``warning``. ``symptom`` marks errors that only
     say that something else failed. Fields below ``status`` are what people wrote; empty where nobody did. ``remedies`` are what
     the message itself advises. ``file`` is the record file, relative to ``errors/``.
     """
@@ -389,8 +400,8 @@ Decision = Literal["answer", "cautious", "silent"]
 class Verdict:
     """What to do with an issue, and why.
 
-    ``matches`` stand root cause first; a silent verdict holds the nearest candidates for ``/explain why``. ``release`` is the catalogue's
-    release that the reporter runs, as far as it is known. ``why`` is one sentence.
+    ``matches`` stand root cause first; a silent verdict holds the nearest candidates for ``/explain why``. ``release`` is the
+    catalogue's release that the reporter runs, as far as it is known. ``why`` is one sentence.
     """
 
     decision: Decision
@@ -406,8 +417,8 @@ class Verdict:
 class Event:
     """What happened, in our words, the same for every tracker.
 
-    ``name`` is ``issue.opened``, ``issue.edited``, ``issue.reopened``, ``issue.transferred`` or ``comment.created``. ``by_bot`` says that the actor
-    is a bot (or ourselves). ``installation`` is the App installation, None with a plain token.
+    ``name`` is ``issue.opened``, ``issue.edited``, ``issue.reopened``, ``issue.transferred`` or ``comment.created``. ``by_bot``
+    says that the actor is a bot (or ourselves). ``installation`` is the App installation, None with a plain token.
     """
 
     name: str
@@ -466,7 +477,10 @@ class PostAnswer:
 
 @dataclass(frozen=True, slots=True)
 class WithdrawAnswer:
-    """When a comment with this purpose exists, edit it to ``body`` (which says why it has nothing more to say); else do nothing."""
+    """When a comment with this purpose exists, edit it to ``body`` (which says why it has nothing more to say).
+
+    Else do nothing.
+    """
 
     issue: int
     purpose: str
@@ -490,4 +504,13 @@ class AddLabels:
     labels: tuple[str, ...] = field(default=())
 
 
-Effect = PostAnswer | WithdrawAnswer | React | AddLabels
+@dataclass(frozen=True, slots=True)
+class Remember:
+    """Keep which records an issue holds, in place of what was kept before; nothing of the reporter's text."""
+
+    issue: int
+    decision: Decision
+    records: tuple[str, ...] = ()
+
+
+Effect = PostAnswer | WithdrawAnswer | React | AddLabels | Remember
