@@ -1,0 +1,227 @@
+"""Combine the evidence, abstain below the bar, put root causes before what follows from them, and keep the reasons.
+
+The score of a match is a probability: the evidence in bits, less what a search over so many records and lines finds by chance, against
+the other candidates and against "none of ours".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import log2
+
+from bot.catalogue.catalogue import Catalogue
+from bot.matching import evidence, foreign, index
+from bot.matching.evidence import Seen
+from bot.matching.template import Alignment, Words, align, captures, split_words
+from bot.model import SILENT_KINDS, Decision, Match, Occurrence, Reading, Reason, Record, Template, Verdict
+
+ANSWER = 0.95
+"""Probability from which a match is answered."""
+
+CAUTIOUS = 0.70
+"""Probability from which a match is offered as a question."""
+
+ALIGNED = 24
+"""Candidates of one message that are laid over it word by word."""
+
+MIN_TEXT_BITS = 20.0
+"""Literal information that a text must hold to count without a frame: below it, 4 % of foreign messages fit (matching.md 2.3)."""
+
+MIN_COVERAGE = 0.75
+"""Share of the template that must stand in a message when it does not stand there from its start on."""
+
+SHOWN = 5
+"""Candidates kept in a silent verdict, for ``/explain why``."""
+
+INDEX_BLOB = "text index"
+"""Name of the stored index in the catalogue file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A record that may be what an occurrence shows, with all the evidence."""
+
+    record: Record
+    template: Template
+    reasons: tuple[Reason, ...]
+    seen: Seen | None
+
+    @property
+    def bits(self) -> float:
+        """The sum of the evidence."""
+        return sum(reason.weight for reason in self.reasons)
+
+
+class Matcher:
+    """A catalogue with its text index, ready to match. Safe to use from several threads: nothing changes after it is made."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.catalogue = catalogue
+        block = catalogue.blob(INDEX_BLOB)
+        self.index = (index.Index.from_bytes(block) if block else None) or index.build(catalogue.entries())
+        self._shares = _type_shares(self.index.facts)
+        self._prior = log2(max(len(self.index.ids), 2))
+
+    def match(self, reading: Reading) -> Verdict:
+        """What to do with an issue that reads so: the matches (root cause first), the decision, and why."""
+        found: list[tuple[Match, bool]] = []
+        near: list[Match] = []
+        search = self._prior + log2(1 + len(reading.occurrences))
+        for occurrence in reading.occurrences:
+            for link in _chain(occurrence):
+                ranked = self._rank(link, search)
+                near.extend(ranked[:2])
+                if ranked and ranked[0].score >= CAUTIOUS and not _is_mute(ranked[0].record):
+                    found.append((ranked[0], ranked[0].record.symptom))
+        return _decide(found, near, _release(reading, self.catalogue))
+
+    def _rank(self, occurrence: Occurrence, search: float) -> list[Match]:
+        """Candidates of one occurrence with their probabilities, best first."""
+        seen = evidence.see_sites(occurrence, self.catalogue)
+        candidates = self._by_text(occurrence, seen)
+        known = {candidate.record.id for candidate in candidates}
+        candidates += [c for c in self._by_frame(occurrence, seen) if c.record.id not in known]
+        if not candidates:
+            return []
+        top = max(search, *(candidate.bits for candidate in candidates))
+        odds = [2.0 ** (candidate.bits - top) for candidate in candidates]
+        whole = 2.0 ** (search - top) + sum(odds)
+        matches = [
+            self._as_match(occurrence, candidate, share / whole) for candidate, share in zip(candidates, odds, strict=True)
+        ]
+        return sorted(matches, key=lambda match: -match.score)
+
+    def _by_text(self, occurrence: Occurrence, seen: list[Seen]) -> list[Candidate]:
+        message = split_words(occurrence.message)
+        if not len(message):
+            return []
+        others = foreign.find(message, self.index.bits)
+        best: dict[str, Candidate] = {}
+        for entry, pieces, found in self._aligned(message):
+            kind, type_, source = self.index.facts[entry].split(" ")
+            if source == "source" and not _quotes_assert(occurrence):
+                continue
+            if found.matched < MIN_TEXT_BITS and not seen:
+                continue
+            if not found.exact and found.coverage < MIN_COVERAGE and found.missing_inside + found.intruders > 0:
+                continue
+            if any(other.first <= found.first and other.matched >= found.matched for other in others):
+                continue
+            record = self.catalogue.get(self.index.ids[entry])
+            if record is None:
+                continue
+            reasons = evidence.weigh_text(found, pieces, occurrence, message)
+            reasons += evidence.weigh_type(occurrence, type_, self._shares.get(type_, 1e-6))
+            place, site = evidence.weigh_place(occurrence, record, seen, self.catalogue)
+            if found.matched < MIN_TEXT_BITS and (site is None or not site.proven):
+                continue
+            candidate = Candidate(record, _template(record, pieces), tuple(reasons + place), site)
+            if record.id not in best or best[record.id].bits < candidate.bits:
+                best[record.id] = candidate
+        return list(best.values())
+
+    def _aligned(self, message: Words) -> Iterator[tuple[int, tuple[str, ...], Alignment]]:
+        """Entries whose pattern lies in the message, with how."""
+        for entry in self.index.candidates(message):
+            pieces = self.index.pieces(entry)
+            found = align(pieces, message, self.index.bits)
+            if found is not None:
+                yield entry, pieces, found
+
+    def _by_frame(self, occurrence: Occurrence, seen: list[Seen]) -> list[Candidate]:
+        """Records that only the frames name: where the last frame prints the raising line, or the type of a message of mere holes."""
+        candidates = []
+        for one in seen:
+            if not (one.last and one.proven):
+                continue
+            if occurrence.message and _contradicts(occurrence, one.record, self.index.bits):
+                continue
+            reasons = list(one.reasons)
+            reasons += evidence.weigh_type(occurrence, one.record.type, self._shares.get(one.record.type, 1e-6))
+            candidates.append(Candidate(one.record, one.record.template, tuple(reasons), one))
+        return candidates
+
+    def _as_match(self, occurrence: Occurrence, candidate: Candidate, score: float) -> Match:
+        found = captures(candidate.template, occurrence.message) if score >= CAUTIOUS else ()
+        site = candidate.seen.site if candidate.seen is not None else None
+        if site is None and len(candidate.record.sites) == 1:
+            site = candidate.record.sites[0]
+        return Match(candidate.record, occurrence, candidate.template, found, site, round(score, 4), candidate.reasons)
+
+
+def match(reading: Reading, catalogue: Catalogue) -> Verdict:
+    """Hold what was read against the catalogue."""
+    return matcher(catalogue).match(reading)
+
+
+@lru_cache(maxsize=16)
+def matcher(catalogue: Catalogue) -> Matcher:
+    """The matcher of a catalogue, made once."""
+    return Matcher(catalogue)
+
+
+def _type_shares(facts: list[str]) -> dict[str, float]:
+    counts = Counter(fact.split(" ")[1] for fact in facts)
+    return {type_: count / len(facts) for type_, count in counts.items()}
+
+
+def _chain(occurrence: Occurrence) -> Iterator[Occurrence]:
+    """The errors of a chain, first cause first."""
+    earlier = occurrence.cause or occurrence.context
+    if earlier is not None:
+        yield from _chain(earlier)
+    yield occurrence
+
+
+def _is_mute(record: Record) -> bool:
+    """Whether the record is of a kind that is never answered unless a person wrote of it."""
+    return record.kind in SILENT_KINDS and not record.file
+
+
+def _quotes_assert(occurrence: Occurrence) -> bool:
+    return "assert" in occurrence.message.lower() or evidence.short_type(occurrence.type) == "AssertionError"
+
+
+def _template(record: Record, pieces: tuple[str, ...]) -> Template:
+    """The template of the record that has this pattern."""
+    from bot.matching.template import pattern
+
+    return next((one for one in record.templates if pattern(one) == pieces), record.template)
+
+
+def _contradicts(occurrence: Occurrence, record: Record, bits: object) -> bool:
+    """Whether a printed message shows that it is not this record's: the record has text of its own, and it does not stand there."""
+    from bot.matching.template import pattern
+
+    words = [word for one in record.templates for piece in pattern(one) for word in piece.split()]
+    have = set(split_words(occurrence.message).list)
+    return len(words) >= 3 and sum(word in have for word in words) < len(words) / 2
+
+
+def _release(reading: Reading, catalogue: Catalogue) -> str | None:
+    """The release that the reporter runs, when the catalogue knows it; the most specific statement wins."""
+    for stated in reading.versions:
+        version = stated.version.lstrip("v")
+        if stated.package == catalogue.source.package.lower() and version in catalogue.releases:
+            return version
+    return None
+
+
+def _decide(found: list[tuple[Match, bool]], near: list[Match], release: str | None) -> Verdict:
+    """One match for each record, causes before symptoms; silent when nothing but symptoms, or nothing, is sure enough."""
+    best: dict[str, Match] = {}
+    for one, _ in found:
+        known = best.get(one.record.id)
+        if known is None or one.score > known.score:
+            best[one.record.id] = one if known is None else replace(one, site=one.site or known.site)
+    causes = [match for match in best.values() if not match.record.symptom]
+    if not causes:
+        nearest = tuple(sorted(near, key=lambda match: -match.score)[:SHOWN])
+        why = "only symptoms of another error were found" if best else "nothing matches well enough"
+        return Verdict("silent", nearest, release, why)
+    order = sorted(causes, key=lambda match: (match.score < ANSWER, match.record.kind == "log", match.occurrence.span[0]))
+    decision: Decision = "answer" if order[0].score >= ANSWER else "cautious"
+    return Verdict(decision, tuple(order), release, f"{order[0].record.type} matches with probability {order[0].score:.2f}")
