@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log2
 
 from rapidfuzz import fuzz
@@ -133,8 +133,11 @@ FRAME_DOUBT = {1: 3.0, 2: 0.0}
 CODE = 9.0
 """Worth of the printed source line being the site's own."""
 
-NEAR_CODE, NEAR = 4.0, 85.0
+NEAR_CODE, NEAR = 4.0, 80.0
 """Worth of a printed line that is nearly the site's own (edited since), and from which likeness on (percent)."""
+
+RAISES = 6.0
+"""Worth of the last frame printing a raise or assert of the project: the error is its own, whichever raise it is."""
 
 OTHER_CODE = -9.0
 """What it costs when the frame's printed line is another statement than the site's."""
@@ -157,10 +160,12 @@ IMPLICIT = -60.0
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A raise site that a frame points at, with what that is worth. ``proven``: the printed source line is the site's own."""
+    """A record that a frame points at, with what that is worth. ``site`` is None when several of its sites fit equally well;
+    ``proven``: the printed source line is (nearly) that of the raise.
+    """
 
     record: Record
-    site: RaiseSite
+    site: RaiseSite | None
     reasons: tuple[Reason, ...]
     last: bool
     proven: bool
@@ -181,26 +186,35 @@ def is_ours(frame: Frame, catalogue: Catalogue) -> bool:
     return catalogue.source.package.replace("-", "_") in parts or (len(parts) > 1 and parts[0] in ("...", "..", "…"))
 
 
-def see_sites(occurrence: Occurrence, catalogue: Catalogue) -> list[Seen]:
-    """The raise sites that the frames point at, from the last frame of the project on.
+def see_sites(occurrence: Occurrence, catalogue: Catalogue) -> dict[str, Seen]:
+    """The records that the frames point at, by id: each with the best site, from the last frame of the project on.
 
-    Its last frame points at sites of its function; an earlier one only where its printed line is the site's own.
+    The last frame points at sites of its function; an earlier one only where its printed line is the site's own.
     """
     ours = [frame for frame in occurrence.frames if is_ours(frame, catalogue)]
-    seen: list[Seen] = []
+    sites = log2(max(len(catalogue), 2))
+    seen: dict[str, Seen] = {}
     for number, frame in enumerate(reversed(ours[-FRAMES_LOOKED_AT:])):
         last = number == 0 and frame is occurrence.frames[-1]
         if frame.function is None:
             continue
         for record, site in catalogue.by_frame(frame.path, frame.function):
-            reasons = _weigh_frame(frame, site, log2(max(len(catalogue), 2)))
+            reasons = _weigh_frame(frame, site, sites)
             proven = any(reason.name in ("source line", "near line") for reason in reasons)
-            if last:
-                seen.append(Seen(record, site, tuple(reasons), True, proven))
-            elif proven:
-                inner = Reason("earlier frame", INNER_FRAME, f"an earlier frame shows the line of {site.function}")
-                seen.append(Seen(record, site, (inner,), False, True))
+            if not last:
+                reasons = [Reason("earlier frame", INNER_FRAME, f"an earlier frame shows the line of {site.function}")]
+            if last or proven:
+                _keep(seen, Seen(record, site, tuple(reasons), last, proven))
     return seen
+
+
+def _keep(seen: dict[str, Seen], one: Seen) -> None:
+    """Keep the better of two sightings of a record; of two that weigh the same, keep that it was seen, and no site."""
+    known = seen.get(one.record.id)
+    if known is None or one.weight > known.weight:
+        seen[one.record.id] = one
+    elif one.weight == known.weight and one.site != known.site:
+        seen[one.record.id] = replace(known, site=None)
 
 
 def _weigh_frame(frame: Frame, site: RaiseSite, sites: float) -> list[Reason]:
@@ -208,6 +222,8 @@ def _weigh_frame(frame: Frame, site: RaiseSite, sites: float) -> list[Reason]:
     name = site.path.rsplit("/", 1)[-1]
     reasons = [Reason("frame", sites - FRAME_DOUBT[min(equal, 2)], f"raised in {site.function} of {name}")]
     if frame.code:
+        if _RAISING.search(frame.code):
+            reasons.append(Reason("raises", RAISES, "the last frame's line is a raise of the project"))
         if same_code(frame.code, site.code):
             reasons.append(Reason("source line", CODE, "the traceback prints the raising line itself"))
         elif _RAISING.search(frame.code) and fuzz.ratio(frame.code, site.code.split("\n", 1)[0]) >= NEAR:
@@ -238,18 +254,15 @@ def common_tail(one: str, other: str) -> int:
     return max(count, 1)
 
 
-def weigh_place(
-    occurrence: Occurrence, record: Record, seen: list[Seen], catalogue: Catalogue
-) -> tuple[list[Reason], Seen | None]:
-    """What the frames say of a record that the text named: the best site they point at, or that they point elsewhere."""
-    best = max((one for one in seen if one.record.id == record.id), key=lambda one: one.weight, default=None)
-    if best is not None and best.weight > 0:
-        return list(best.reasons), best
+def weigh_place(occurrence: Occurrence, record: Record, seen: Seen | None, catalogue: Catalogue) -> list[Reason]:
+    """What the frames say of a record that the text named, given how they point at it (None: they do not)."""
+    if seen is not None and seen.weight > 0:
+        return list(seen.reasons)
     if not occurrence.frames or record.type.startswith("log:"):
-        return [], None
+        return []
     last = occurrence.frames[-1]
     if not is_ours(last, catalogue):
-        return [Reason("foreign frame", FOREIGN, "the last frame is outside of the project")], None
+        return [Reason("foreign frame", FOREIGN, "the last frame is outside of the project")]
     if last.code and not _RAISING.search(last.code):
-        return [Reason("no raise", IMPLICIT, "the last frame's line raises nothing by itself")], None
-    return [Reason("elsewhere", ELSEWHERE, "the last frame is in a function that does not raise this")], None
+        return [Reason("no raise", IMPLICIT, "the last frame's line raises nothing by itself")]
+    return [Reason("elsewhere", ELSEWHERE, "the last frame is in a function that does not raise this")]

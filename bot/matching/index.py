@@ -7,9 +7,8 @@ million templates in one to two milliseconds, where comparing with each template
 from __future__ import annotations
 
 import io
-import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,54 +29,67 @@ WORD_CAP = 10.0
 NUMBER_BITS = 3.0
 """What a number proves: numbers of templates (versions, sizes) stand in any text."""
 
+MIN_SHARED = 12.0
+"""Bits that an entry must share with a message to be looked at; less proves nothing even where a frame agrees."""
+
 FORMAT = 1
 """Format of the stored index; another one is built anew."""
 
 
 class Index:
-    """Templates by their words. ``ids[n]`` is the record of entry n, ``patterns[n]`` its pieces, ``total[n]`` its bits."""
+    """Templates by their words.
 
-    def __init__(self, ids: list[str], facts: list[str], patterns: list[str], counts: dict[str, int]) -> None:
-        self.ids = ids
-        self.facts = facts
-        self.patterns = patterns
-        self._numbers = {word: number for number, word in enumerate(counts)}
-        frequency = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
-        all_words = int(frequency.sum()) + len(counts) + 1
-        self._bits: NDArray[np.float32] = np.minimum(np.log2(all_words / (frequency + 1.0)), WORD_CAP).astype(np.float32)
-        self._unknown = min(math.log2(all_words), WORD_CAP)
-        self._starts: NDArray[np.int64]
-        self._postings: NDArray[np.int32]
-        self.total: NDArray[np.float32]
+    ``ids[n]`` is the record of entry n, ``facts[n]`` its kind, type, and whether it is a message (``text``) or an asserted line
+    (``source``), ``patterns[n]`` its pieces, ``total[n]`` its literal information in bits.
+    """
+
+    def __init__(
+        self,
+        ids: list[str],
+        facts: list[str],
+        patterns: list[str],
+        words: list[str],
+        bits: NDArray[np.float32],
+        starts: NDArray[np.int64],
+        postings: NDArray[np.int32],
+        total: NDArray[np.float32],
+    ) -> None:
+        self.ids, self.facts, self.patterns, self.total = ids, facts, patterns, total
+        self._words, self._bits, self._starts, self._postings = words, bits, starts, postings
+        self._numbers = {word: number for number, word in enumerate(words)}
+        self._table: dict[str, float] = dict(zip(words, bits.tolist(), strict=True))
 
     def bits(self, word: str) -> float:
         """The information of one literal word: the rarer among the words of all templates, the more, up to a cap."""
-        if word.isdigit():
-            return NUMBER_BITS
-        number = self._numbers.get(word)
-        return self._unknown if number is None else float(self._bits[number])
+        known = self._table.get(word)
+        if known is None:
+            return NUMBER_BITS if word.isdigit() else WORD_CAP
+        return known
 
     def pieces(self, entry: int) -> tuple[str, ...]:
         """The pattern of an entry."""
         return tuple(self.patterns[entry].split(GLUE))
 
-    def candidates(self, message: Words) -> list[int]:
-        """Entries that share rare words with the message, best first: by shared information, and by share of the template."""
+    def candidates(self, message: Words) -> list[tuple[int, float]]:
+        """Entries that share rare words with the message, and the bits of the words they share.
+
+        One half are those that share most, the other those of which most is shared.
+        """
         known = {self._numbers[word] for word in message.list if word in self._numbers}
         if not known:
             return []
         rarest = sorted(known, key=lambda number: (-self._bits[number], number))[:RAREST]
         runs = [self._postings[self._starts[number] : self._starts[number + 1]] for number in rarest]
-        weights = np.repeat(self._bits[rarest], [len(run) for run in runs])
         entries = np.concatenate(runs)
-        found, inverse = np.unique(entries, return_inverse=True)
-        shared = np.bincount(inverse, weights=weights)
-        share = shared / self.total[found]
-        best: dict[int, None] = {}
-        half = CANDIDATES // 2
-        for order in (np.argsort(-shared, kind="stable")[:half], np.argsort(-(share * share * shared), kind="stable")[:half]):
-            best.update(dict.fromkeys(int(found[n]) for n in order))
-        return list(best)
+        weights = np.repeat(self._bits[rarest], [len(run) for run in runs])
+        shared = np.bincount(entries, weights=weights, minlength=len(self.ids))
+        found = np.flatnonzero(shared >= MIN_SHARED)
+        amount = shared[found]
+        share = amount / self.total[found]
+        best: dict[int, float] = {}
+        for rank in (amount, share * share * amount):
+            best.update((int(found[n]), float(amount[n])) for n in _largest(rank, CANDIDATES // 2))
+        return list(best.items())
 
     def to_bytes(self) -> bytes:
         """The index as one block of bytes, for the catalogue file."""
@@ -88,9 +100,8 @@ class Index:
             ids=_pack(self.ids),
             facts=_pack(self.facts),
             patterns=_pack(self.patterns),
-            words=_pack(list(self._numbers)),
+            words=_pack(self._words),
             bits=self._bits,
-            unknown=np.array([self._unknown]),
             starts=self._starts,
             postings=self._postings,
             total=self.total,
@@ -103,18 +114,23 @@ class Index:
         with np.load(io.BytesIO(block), allow_pickle=False) as stored:
             if int(stored["format"][0]) != FORMAT:
                 return None
-            index = cls(_unpack(stored["ids"]), _unpack(stored["facts"]), _unpack(stored["patterns"]), {})
-            index._numbers = {word: number for number, word in enumerate(_unpack(stored["words"]))}
-            index._bits = stored["bits"]
-            index._unknown = float(stored["unknown"][0])
-            index._starts = stored["starts"]
-            index._postings = stored["postings"]
-            index.total = stored["total"]
-            return index
+            ids, facts, patterns, words = (_unpack(stored[name]) for name in ("ids", "facts", "patterns", "words"))
+            return cls(ids, facts, patterns, words, stored["bits"], stored["starts"], stored["postings"], stored["total"])
+
+
+def _largest(amounts: NDArray[np.floating], count: int) -> list[int]:
+    """The places of the largest amounts, largest first; of equal ones, the earlier."""
+    if len(amounts) > count:
+        bar = np.partition(amounts, len(amounts) - count)[len(amounts) - count]
+        places = np.flatnonzero(amounts >= bar)
+    else:
+        places = np.arange(len(amounts))
+    order: list[int] = places[np.argsort(-amounts[places], kind="stable")][:count].tolist()
+    return order
 
 
 def build(entries: Iterable[Entry]) -> Index:
-    """Build the index over the templates of a catalogue; an assert without a message is known by its printed expression.
+    """Build the index over the templates of a catalogue; an assert is also known by its printed expression.
 
     A template without a word in its literals is left out: it would match every text.
     """
@@ -123,35 +139,42 @@ def build(entries: Iterable[Entry]) -> Index:
     patterns: list[str] = []
     counts: Counter[str] = Counter()
     for entry in entries:
-        for number, pieces in enumerate(_patterns(entry)):
+        for source, pieces in _patterns(entry):
             if any(pieces):
                 ids.append(entry.id)
-                facts.append(f"{entry.kind} {entry.type} {'source' if number or not entry.template.parts else 'text'}")
+                facts.append(f"{entry.kind} {entry.type} {source}")
                 patterns.append(GLUE.join(pieces))
                 counts.update(word for piece in pieces for word in piece.split())
-    return _index(ids, facts, patterns, counts)
-
-
-def _patterns(entry: Entry) -> list[tuple[str, ...]]:
-    found = [pattern(entry.template)] if entry.template.parts else []
-    if entry.expression:
-        found.append(pattern(Template.of(f"assert {entry.expression}")))
-    return found
-
-
-def _index(ids: list[str], facts: list[str], patterns: list[str], counts: Counter[str]) -> Index:
-    index = Index(ids, facts, patterns, dict(counts))
-    lists: list[list[int]] = [[] for _ in counts]
+    words = list(counts)
+    bits = _information(counts)
+    numbers = {word: number for number, word in enumerate(words)}
+    lists: list[list[int]] = [[] for _ in words]
     total = np.zeros(len(ids), dtype=np.float32)
-    for number, text in enumerate(patterns):
-        words = text.replace(GLUE, " ").split()
-        total[number] = sum(index.bits(word) for word in words)
-        for word in set(words):
-            lists[index._numbers[word]].append(number)
-    index.total = total
-    index._starts = np.concatenate([[0], np.cumsum([len(run) for run in lists])]).astype(np.int64)
-    index._postings = np.fromiter((n for run in lists for n in run), dtype=np.int32, count=int(index._starts[-1]))
-    return index
+    for entry_number, text in enumerate(patterns):
+        own = [numbers[word] for word in text.replace(GLUE, " ").split()]
+        total[entry_number] = bits[own].sum()
+        for number in set(own):
+            lists[number].append(entry_number)
+    starts = np.concatenate([[0], np.cumsum([len(run) for run in lists])]).astype(np.int64)
+    postings = np.fromiter((n for run in lists for n in run), dtype=np.int32, count=int(starts[-1]))
+    return Index(ids, facts, patterns, words, bits, starts, postings, total)
+
+
+def _information(counts: Counter[str]) -> NDArray[np.float32]:
+    """Bits of each word: how rare it is among the words of all templates; numbers say little, and no word more than the cap."""
+    frequency = np.fromiter(counts.values(), dtype=np.float64, count=len(counts))
+    rarity = np.log2((frequency.sum() + len(counts) + 1) / (frequency + 1.0))
+    cap = np.fromiter((NUMBER_BITS if word.isdigit() else WORD_CAP for word in counts), dtype=np.float64, count=len(counts))
+    information: NDArray[np.float32] = np.minimum(rarity, cap).astype(np.float32)
+    return information
+
+
+def _patterns(entry: Entry) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The patterns of an entry: its message as ``text``, and what a quoted assert statement reads as ``source``."""
+    if entry.template.parts:
+        yield "text", pattern(entry.template)
+    if entry.expression:
+        yield "source", pattern(Template.of(f"assert {entry.expression}"))
 
 
 def _pack(texts: Sequence[str]) -> NDArray[np.uint8]:

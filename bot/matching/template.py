@@ -133,16 +133,24 @@ class Alignment:
         return self.matched - self.missing_inside - self.gaps - 2.0 * self.intruders
 
 
-def align(pieces: Sequence[str], message: Words, bits: Callable[[str], float]) -> Alignment | None:
+def align(
+    pieces: Sequence[str],
+    message: Words,
+    bits: Callable[[str], float],
+    loosely: bool = True,
+    total: float | None = None,
+) -> Alignment | None:
     """Lay a pattern over a message: exactly, else as far as it goes from its start, else by the longest common sequence of words.
 
-    ``bits`` gives the information of one word. None when nothing of it stands in the message.
+    ``bits`` gives the information of one word, ``total`` that of the whole pattern where it is known; the last, costly way is left out
+    unless ``loosely``. None when nothing of it stands in the message.
     """
-    total = sum(bits(word) for piece in pieces for word in piece.split())
+    if total is None:
+        total = sum(bits(word) for piece in pieces for word in piece.split())
     if not total:
         return None
     found = _align_forward(pieces, message, bits, total)
-    if found is not None and (found.exact or found.coverage > 0.9):
+    if not loosely or (found is not None and (found.exact or found.coverage > 0.9)):
         return found
     other = _align_loosely(pieces, message, bits, total)
     if found is None or (other is not None and other.worth > found.worth):

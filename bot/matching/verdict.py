@@ -15,7 +15,7 @@ from math import log2
 from bot.catalogue.catalogue import Catalogue
 from bot.matching import evidence, foreign, index
 from bot.matching.evidence import Seen
-from bot.matching.template import Alignment, Words, align, captures, split_words
+from bot.matching.template import Alignment, Words, align, captures, pattern, split_words
 from bot.model import SILENT_KINDS, Decision, Match, Occurrence, Reading, Reason, Record, Template, Verdict
 
 ANSWER = 0.95
@@ -24,8 +24,8 @@ ANSWER = 0.95
 CAUTIOUS = 0.70
 """Probability from which a match is offered as a question."""
 
-ALIGNED = 24
-"""Candidates of one message that are laid over it word by word."""
+LOOSE_SHARE, LOOSE_BITS = 0.5, 100.0
+"""An approximate alignment is tried where this share of a template's bits stands in the message in any order, or so many bits."""
 
 MIN_TEXT_BITS = 20.0
 """Literal information that a text must hold to count without a frame: below it, 4 % of foreign messages fit (matching.md 2.3)."""
@@ -89,55 +89,53 @@ class Matcher:
         top = max(search, *(candidate.bits for candidate in candidates))
         odds = [2.0 ** (candidate.bits - top) for candidate in candidates]
         whole = 2.0 ** (search - top) + sum(odds)
-        matches = [
-            self._as_match(occurrence, candidate, share / whole) for candidate, share in zip(candidates, odds, strict=True)
-        ]
+        matches = [self._as_match(occurrence, candidate, share / whole) for candidate, share in zip(candidates, odds, strict=True)]
         return sorted(matches, key=lambda match: -match.score)
 
-    def _by_text(self, occurrence: Occurrence, seen: list[Seen]) -> list[Candidate]:
+    def _by_text(self, occurrence: Occurrence, seen: dict[str, Seen]) -> list[Candidate]:
+        """Records whose text stands in the message, one candidate for each."""
         message = split_words(occurrence.message)
         if not len(message):
             return []
         others = foreign.find(message, self.index.bits)
         best: dict[str, Candidate] = {}
         for entry, pieces, found in self._aligned(message):
-            kind, type_, source = self.index.facts[entry].split(" ")
+            _, type_, source = self.index.facts[entry].split(" ")
             if source == "source" and not _quotes_assert(occurrence):
-                continue
-            if found.matched < MIN_TEXT_BITS and not seen:
                 continue
             if not found.exact and found.coverage < MIN_COVERAGE and found.missing_inside + found.intruders > 0:
                 continue
             if any(other.first <= found.first and other.matched >= found.matched for other in others):
                 continue
-            record = self.catalogue.get(self.index.ids[entry])
+            id = self.index.ids[entry]
+            place = seen.get(id)
+            if found.matched < MIN_TEXT_BITS and (place is None or not place.proven):
+                continue
+            record = self.catalogue.get(id)
             if record is None:
                 continue
             reasons = evidence.weigh_text(found, pieces, occurrence, message)
             reasons += evidence.weigh_type(occurrence, type_, self._shares.get(type_, 1e-6))
-            place, site = evidence.weigh_place(occurrence, record, seen, self.catalogue)
-            if found.matched < MIN_TEXT_BITS and (site is None or not site.proven):
-                continue
-            candidate = Candidate(record, _template(record, pieces), tuple(reasons + place), site)
+            reasons += evidence.weigh_place(occurrence, record, place, self.catalogue)
+            candidate = Candidate(record, _template(record, pieces), tuple(reasons), place)
             if record.id not in best or best[record.id].bits < candidate.bits:
                 best[record.id] = candidate
         return list(best.values())
 
     def _aligned(self, message: Words) -> Iterator[tuple[int, tuple[str, ...], Alignment]]:
         """Entries whose pattern lies in the message, with how."""
-        for entry in self.index.candidates(message):
+        for entry, shared in self.index.candidates(message):
             pieces = self.index.pieces(entry)
-            found = align(pieces, message, self.index.bits)
+            total = float(self.index.total[entry])
+            found = align(pieces, message, self.index.bits, shared >= min(LOOSE_SHARE * total, LOOSE_BITS), total)
             if found is not None:
                 yield entry, pieces, found
 
-    def _by_frame(self, occurrence: Occurrence, seen: list[Seen]) -> list[Candidate]:
-        """Records that only the frames name: where the last frame prints the raising line, or the type of a message of mere holes."""
+    def _by_frame(self, occurrence: Occurrence, seen: dict[str, Seen]) -> list[Candidate]:
+        """Records that only the frames name: the last one prints the raising line, and the message does not speak against it."""
         candidates = []
-        for one in seen:
-            if not (one.last and one.proven):
-                continue
-            if occurrence.message and _contradicts(occurrence, one.record, self.index.bits):
+        for one in seen.values():
+            if not (one.last and one.proven) or _contradicts(occurrence, one.record):
                 continue
             reasons = list(one.reasons)
             reasons += evidence.weigh_type(occurrence, one.record.type, self._shares.get(one.record.type, 1e-6))
@@ -187,15 +185,13 @@ def _quotes_assert(occurrence: Occurrence) -> bool:
 
 def _template(record: Record, pieces: tuple[str, ...]) -> Template:
     """The template of the record that has this pattern."""
-    from bot.matching.template import pattern
-
     return next((one for one in record.templates if pattern(one) == pieces), record.template)
 
 
-def _contradicts(occurrence: Occurrence, record: Record, bits: object) -> bool:
+def _contradicts(occurrence: Occurrence, record: Record) -> bool:
     """Whether a printed message shows that it is not this record's: the record has text of its own, and it does not stand there."""
-    from bot.matching.template import pattern
-
+    if not occurrence.message:
+        return False
     words = [word for one in record.templates for piece in pattern(one) for word in piece.split()]
     have = set(split_words(occurrence.message).list)
     return len(words) >= 3 and sum(word in have for word in words) < len(words) / 2
