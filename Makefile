@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 
-.PHONY: demo test setup setup-dev lint lock clean
+.PHONY: demo test contract setup setup-dev lint lock clean
 
 demo: setup  ## fetch sglang's release once, build its catalogue, serve the demo
 	$(BIN)/explainbot demo
@@ -15,6 +15,9 @@ test: setup-dev  ## run all tests
 setup: .venv/.runtime  ## the program alone, at .venv/bin/explainbot
 
 setup-dev: .venv/.dev  ## the program and what its tests need
+
+contract: setup-dev  ## the tests against GitHub's own description and payloads (needs npm)
+	.ci/github-contract.sh
 
 lint: setup-dev  ## style, types, import layers
 	$(BIN)/ruff check bot tests
