@@ -513,4 +513,21 @@ class Remember:
     records: tuple[str, ...] = ()
 
 
-Effect = PostAnswer | WithdrawAnswer | React | AddLabels | Remember
+@dataclass(frozen=True, slots=True)
+class DropAnswer:
+    """Delete the comment with this purpose, and never write one again: people do not want it on this issue."""
+
+    issue: int
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Keep what somebody said of the answer: ``wrong``. ``comment`` is where it was said."""
+
+    issue: int
+    comment: int
+    opinion: str
+
+
+Effect = PostAnswer | WithdrawAnswer | DropAnswer | React | AddLabels | Remember | Judge

@@ -61,8 +61,9 @@ class Registry(Generic[T]):
 
     def _load(self) -> None:
         if not self._loaded:
-            self._loaded = True
+            # Marked afterwards: another thread must not find it half filled.
             load(self.package)
+            self._loaded = True
 
 
 def load(package: str) -> None:
