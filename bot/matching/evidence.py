@@ -31,11 +31,12 @@ ALIASES = {"EnvironmentError": "OSError", "IOError": "OSError", "log:critical": 
 
 # ------------------------------------------------------------------------------------------------------------- text
 
-MISSING_INSIDE = 1.2
+MISSING_INSIDE = 1.6
 """Price of a literal bit that is skipped inside the matched part: a message of other words is another message."""
 
-CUT, CUT_CAP = 0.1, 3.0
-"""Price of a literal bit after the matched part, and the most they cost together, where the end is cut or a hole may hold the rest."""
+CUT_BASE, CUT, CUT_CAP = 1.5, 0.1, 4.0
+"""Price of a missing end that is cut off or that a hole may hide: for any, more for each literal bit, and the most together. A whole
+template is so preferred to a longer one that begins with it."""
 
 MISSING_TAIL = 1.0
 """Price of a literal bit after the matched part where the message goes on otherwise."""
@@ -49,9 +50,6 @@ FRAGMENT = 6.0
 INTRUDER = 3.0
 """Price of a foreign word between two words of one literal piece."""
 
-WHOLE = 3.0
-"""Worth of the whole template standing there, beside a longer one that begins with the same words."""
-
 LEAD, LEAD_CAP = 0.8, 5.0
 """Price of a word before a template that starts with a literal, and the most that they cost together."""
 
@@ -63,11 +61,11 @@ def weigh_text(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence
     """What the words of the message say for the template."""
     quoted = occurrence.dialect in QUOTED
     reasons = [Reason("text", found.matched, f"{found.coverage:.0%} of the template's words stand there in order")]
-    if found.missing_inside:
+    if found.missing_inside > 0.05:
         reasons.append(Reason("missing words", -MISSING_INSIDE * found.missing_inside, "words of the template are missing"))
-    if found.missing_tail:
+    if found.missing_tail > 0.05:
         if found.at_hole or occurrence.truncated or found.last == len(message) - 1:
-            reasons.append(Reason("cut", -min(CUT * found.missing_tail, CUT_CAP), "the end of the template is missing"))
+            reasons.append(Reason("cut", -min(CUT_BASE + CUT * found.missing_tail, CUT_CAP), "the end of the template is missing"))
         else:
             price = min(OWN_WORDS * found.missing_tail, OWN_WORDS_CAP) if quoted else MISSING_TAIL * found.missing_tail
             reasons.append(Reason("other end", -price, "the message goes on with other words than the template"))
@@ -75,8 +73,6 @@ def weigh_text(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence
             reasons.append(Reason("fragment", -FRAGMENT, "only the head of the template, amid other words"))
     if found.gaps:
         reasons.append(Reason("gaps", -found.gaps, "its pieces stand apart"))
-    if found.exact:
-        reasons.append(Reason("whole", WHOLE, "the whole template stands there"))
     if found.intruders:
         reasons.append(Reason("other words", -INTRUDER * found.intruders, "other words stand inside the template's text"))
     if pieces[0] and found.first and occurrence.dialect != "source":

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
 from functools import cache
 
+from bot.matching.background import background
 from bot.matching.template import Alignment, Words, align, pattern
 from bot.model import Template
 
@@ -60,19 +60,20 @@ Some weights of {x} were not initialized from the model checkpoint
 
 
 @cache
-def patterns() -> tuple[tuple[str, ...], ...]:
-    """The patterns of the known foreign messages; the system's own are asked of it (``os.strerror``)."""
+def patterns() -> tuple[tuple[tuple[str, ...], list[float]], ...]:
+    """The patterns of the known foreign messages with the weights of their words; the system's own are asked of it (``os.strerror``)."""
     system = {os.strerror(code) for code in errno.errorcode}
     texts = [line for line in _KNOWN.split("\n") if line] + sorted(text for text in system if text.count(" ") > 1)
-    return tuple(pattern(Template.parse(text)) for text in texts)
+    found = (pattern(Template.parse(text)) for text in texts)
+    return tuple((pieces, background().weights(pieces)) for pieces in found)
 
 
-def find(message: Words, bits: Callable[[str], float]) -> list[Alignment]:
+def find(message: Words) -> list[Alignment]:
     """The foreign messages that stand in the message whole."""
     found = []
-    for pieces in patterns():
+    for pieces, weights in patterns():
         if all(f" {piece} " in message.joined for piece in pieces if piece):
-            aligned = align(pieces, message, bits)
+            aligned = align(pieces, message, weights, loosely=False)
             if aligned is not None and aligned.exact:
                 found.append(aligned)
     return found

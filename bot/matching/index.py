@@ -23,12 +23,6 @@ CANDIDATES = 64
 RAREST = 24
 """How many of a message's words are looked up, rarest first."""
 
-WORD_CAP = 10.0
-"""The most bits that one word may prove: a single odd word must never carry an answer."""
-
-NUMBER_BITS = 3.0
-"""What a number proves: numbers of templates (versions, sizes) stand in any text."""
-
 MIN_SHARED = 12.0
 """Bits that an entry must share with a message to be looked at; less proves nothing even where a frame agrees."""
 
@@ -57,14 +51,6 @@ class Index:
         self.ids, self.facts, self.patterns, self.total = ids, facts, patterns, total
         self._words, self._bits, self._starts, self._postings = words, bits, starts, postings
         self._numbers = {word: number for number, word in enumerate(words)}
-        self._table: dict[str, float] = dict(zip(words, bits.tolist(), strict=True))
-
-    def bits(self, word: str) -> float:
-        """The information of one literal word: the rarer among the words of all templates, the more, up to a cap."""
-        known = self._table.get(word)
-        if known is None:
-            return NUMBER_BITS if word.isdigit() else WORD_CAP
-        return known
 
     def pieces(self, entry: int) -> tuple[str, ...]:
         """The pattern of an entry."""
@@ -146,7 +132,7 @@ def build(entries: Iterable[Entry]) -> Index:
                 patterns.append(GLUE.join(pieces))
                 counts.update(word for piece in pieces for word in piece.split())
     words = list(counts)
-    bits = _information(counts)
+    bits = _rarity(counts)
     numbers = {word: number for number, word in enumerate(words)}
     lists: list[list[int]] = [[] for _ in words]
     total = np.zeros(len(ids), dtype=np.float32)
@@ -160,13 +146,11 @@ def build(entries: Iterable[Entry]) -> Index:
     return Index(ids, facts, patterns, words, bits, starts, postings, total)
 
 
-def _information(counts: Counter[str]) -> NDArray[np.float32]:
-    """Bits of each word: how rare it is among the words of all templates; numbers say little, and no word more than the cap."""
+def _rarity(counts: Counter[str]) -> NDArray[np.float32]:
+    """How rare each word is among the words of all templates, in bits: what it is worth for telling them apart."""
     frequency = np.fromiter(counts.values(), dtype=np.float64, count=len(counts))
-    rarity = np.log2((frequency.sum() + len(counts) + 1) / (frequency + 1.0))
-    cap = np.fromiter((NUMBER_BITS if word.isdigit() else WORD_CAP for word in counts), dtype=np.float64, count=len(counts))
-    information: NDArray[np.float32] = np.minimum(rarity, cap).astype(np.float32)
-    return information
+    rarity: NDArray[np.float32] = np.log2((frequency.sum() + len(counts) + 1) / (frequency + 1.0)).astype(np.float32)
+    return rarity
 
 
 def _patterns(entry: Entry) -> Iterator[tuple[str, tuple[str, ...]]]:

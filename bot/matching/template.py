@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log2
@@ -133,34 +133,26 @@ class Alignment:
         return self.matched - self.missing_inside - self.gaps - 2.0 * self.intruders
 
 
-def align(
-    pieces: Sequence[str],
-    message: Words,
-    bits: Callable[[str], float],
-    loosely: bool = True,
-    total: float | None = None,
-) -> Alignment | None:
+def align(pieces: Sequence[str], message: Words, weights: Sequence[float], loosely: bool = True) -> Alignment | None:
     """Lay a pattern over a message: exactly, else as far as it goes from its start, else by the longest common sequence of words.
 
-    ``bits`` gives the information of one word, ``total`` that of the whole pattern where it is known; the last, costly way is left out
-    unless ``loosely``. None when nothing of it stands in the message.
+    ``weights`` are the bits of the pattern's words, in order. The last, costly way is left out unless ``loosely``. None when nothing of
+    it stands in the message.
     """
-    if total is None:
-        total = sum(bits(word) for piece in pieces for word in piece.split())
-    if not total:
+    if not weights:
         return None
-    found = _align_forward(pieces, message, bits, total)
+    found = _align_forward(pieces, message, weights)
     if not loosely or (found is not None and (found.exact or found.coverage > 0.9)):
         return found
-    other = _align_loosely(pieces, message, bits, total)
+    other = _align_loosely(pieces, message, weights)
     if found is None or (other is not None and other.worth > found.worth):
         return other
     return found
 
 
-def _align_forward(pieces: Sequence[str], message: Words, bits: Callable[[str], float], total: float) -> Alignment | None:
+def _align_forward(pieces: Sequence[str], message: Words, weights: Sequence[float]) -> Alignment | None:
     """Each piece in turn by ``str.find``; the piece that fails may stand there in its first words (a cut or quoted head)."""
-    joined, at, matched, gaps = message.joined, 0, 0.0, 0.0
+    joined, at, gaps, used = message.joined, 0, 0.0, 0
     first = last = -1
     whole = True
     for piece in pieces:
@@ -172,18 +164,18 @@ def _align_forward(pieces: Sequence[str], message: Words, bits: Callable[[str], 
             head, found = _longest_head(piece, joined, at)
             if found < 0:
                 break
-        number = _word_at(message, found)
+        number = bisect_left(message.starts, found)
         gaps += log2(number - last) if first >= 0 else 0.0
         first = number if first < 0 else first
-        last = number + head.count(" ")
-        matched += sum(bits(word) for word in head.split())
+        length = head.count(" ") + 1
+        used, last = used + length, number + length - 1
         if not whole:
             break
         at = found + len(piece) + 1
     if first < 0:
         return None
-    at_hole = whole or found < 0
-    return Alignment(matched, total, 0.0, total - matched, first, last, gaps, 0, whole, at_hole)
+    total, matched = sum(weights), sum(weights[:used])
+    return Alignment(matched, total, 0.0, total - matched, first, last, gaps, 0, whole, whole or found < 0)
 
 
 def _longest_head(piece: str, joined: str, at: int) -> tuple[str, int]:
@@ -204,12 +196,7 @@ def _longest_head(piece: str, joined: str, at: int) -> tuple[str, int]:
     return best
 
 
-def _word_at(message: Words, offset: int) -> int:
-    """The number of the word that begins after the blank at ``offset`` of the joined text."""
-    return bisect_left(message.starts, offset)
-
-
-def _align_loosely(pieces: Sequence[str], message: Words, bits: Callable[[str], float], total: float) -> Alignment | None:
+def _align_loosely(pieces: Sequence[str], message: Words, weights: Sequence[float]) -> Alignment | None:
     """By the longest common sequence of words: survives dropped, changed and added words."""
     wanted = [word for piece in pieces for word in piece.split()]
     piece_of = [number for number, piece in enumerate(pieces) for _ in piece.split()]
@@ -218,12 +205,12 @@ def _align_loosely(pieces: Sequence[str], message: Words, bits: Callable[[str], 
     for block in LCSseq.opcodes(wanted, have):
         if block.tag == "equal":
             pairs.extend((block.src_start + i, block.dest_start + i) for i in range(block.src_end - block.src_start))
-    pairs = _drop_strays(pairs, wanted, bits)
+    pairs = _drop_strays(pairs, weights)
     if not pairs:
         return None
-    matched = sum(bits(wanted[w]) for w, _ in pairs)
+    total, matched = sum(weights), sum(weights[want] for want, _ in pairs)
     end, last = pairs[-1]
-    tail = sum(bits(word) for word in wanted[end + 1 :])
+    tail = sum(weights[end + 1 :])
     gaps, intruders = 0.0, 0
     for (want_a, have_a), (want_b, have_b) in pairwise(pairs):
         jump = have_b - have_a - (want_b - want_a)
@@ -232,10 +219,10 @@ def _align_loosely(pieces: Sequence[str], message: Words, bits: Callable[[str], 
         if jump > 0 and piece_of[want_a] == piece_of[want_b]:
             intruders += min(jump, 8)
     at_hole = end + 1 == len(wanted) or piece_of[end] != piece_of[end + 1]
-    return Alignment(matched, total, total - matched - tail, tail, pairs[0][1], last, gaps, intruders, False, at_hole)
+    return Alignment(matched, total, max(total - matched - tail, 0.0), tail, pairs[0][1], last, gaps, intruders, False, at_hole)
 
 
-def _drop_strays(pairs: list[tuple[int, int]], wanted: list[str], bits: Callable[[str], float]) -> list[tuple[int, int]]:
+def _drop_strays(pairs: list[tuple[int, int]], weights: Sequence[float]) -> list[tuple[int, int]]:
     """Leave out single common words that were picked up far from their neighbours: they would pair with any text."""
     kept = []
     for number, (want, have) in enumerate(pairs):
@@ -243,7 +230,7 @@ def _drop_strays(pairs: list[tuple[int, int]], wanted: list[str], bits: Callable
             0 <= other < len(pairs) and abs(pairs[other][0] - want) <= 2 and abs(pairs[other][1] - have) <= 2
             for other in (number - 1, number + 1)
         )
-        if near or bits(wanted[want]) >= STRAY_BITS:
+        if near or weights[want] >= STRAY_BITS:
             kept.append((want, have))
     return kept
 

@@ -14,11 +14,12 @@ from math import log2
 
 from bot.catalogue.catalogue import Catalogue
 from bot.matching import evidence, foreign, index
+from bot.matching.background import background
 from bot.matching.evidence import Seen
 from bot.matching.template import Alignment, Words, align, captures, pattern, split_words
 from bot.model import SILENT_KINDS, Decision, Match, Occurrence, Reading, Reason, Record, Template, Verdict
 
-ANSWER = 0.95
+ANSWER = 0.97
 """Probability from which a match is answered."""
 
 CAUTIOUS = 0.70
@@ -27,10 +28,13 @@ CAUTIOUS = 0.70
 LOOSE_SHARE, LOOSE_BITS = 0.5, 100.0
 """An approximate alignment is tried where this share of a template's bits stands in the message in any order, or so many bits."""
 
-MIN_TEXT_BITS = 20.0
+MIN_TEXT_BITS = 23.0
 """Literal information that a text must hold to count without a frame: below it, 4 % of foreign messages fit (matching.md 2.3)."""
 
-MIN_COVERAGE = 0.75
+MIN_LINES = 8
+"""Lines that are counted as searched at the least: a text with one error has more lines that could have fitted."""
+
+MIN_COVERAGE = 0.8
 """Share of the template that must stand in a message when it does not stand there from its start on."""
 
 SHOWN = 5
@@ -69,7 +73,7 @@ class Matcher:
         """What to do with an issue that reads so: the matches (root cause first), the decision, and why."""
         found: list[tuple[Match, bool]] = []
         near: list[Match] = []
-        search = self._prior + log2(1 + len(reading.occurrences))
+        search = self._prior + log2(max(len(reading.occurrences), MIN_LINES))
         for occurrence in reading.occurrences:
             for link in _chain(occurrence):
                 ranked = self._rank(link, search)
@@ -97,7 +101,7 @@ class Matcher:
         message = split_words(occurrence.message)
         if not len(message):
             return []
-        others = foreign.find(message, self.index.bits)
+        others = foreign.find(message)
         best: dict[str, Candidate] = {}
         for entry, pieces, found in self._aligned(message):
             _, type_, source = self.index.facts[entry].split(" ")
@@ -126,8 +130,8 @@ class Matcher:
         """Entries whose pattern lies in the message, with how."""
         for entry, shared in self.index.candidates(message):
             pieces = self.index.pieces(entry)
-            total = float(self.index.total[entry])
-            found = align(pieces, message, self.index.bits, shared >= min(LOOSE_SHARE * total, LOOSE_BITS), total)
+            loosely = shared >= min(LOOSE_SHARE * float(self.index.total[entry]), LOOSE_BITS)
+            found = align(pieces, message, background().weights(pieces), loosely)
             if found is not None:
                 yield entry, pieces, found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,12 +12,13 @@ from bot.catalogue.sources import SourceConfig, SourceFile
 from bot.matching import Matcher
 from bot.matching.index import Index
 from bot.matching.index import build as build_index
+from bot.matching.template import split_words
 from bot.model import Verdict
 from bot.reading import read
 
 REPOSITORY = "acme/rocket"
 
-ENGINE = '''
+ENGINE = """
 import logging
 
 logger = logging.getLogger(__name__)
@@ -53,16 +53,16 @@ def cool(fuel):
 
 def drain(tank):
     raise KeyError(f"Tank {tank} is not known to the propellant inventory of this stage")
-'''
+"""
 
-BOOSTER = '''
+BOOSTER = """
 def drain(tank):
     raise KeyError(f"Tank {tank} is not known to the propellant inventory of this stage")
 
 
 def attach(name):
     raise AttributeError(f"'{name}' object has no attribute '{name}'")
-'''
+"""
 
 SYMPTOM = """
 type: log:error
@@ -78,9 +78,7 @@ examples: ["Engine shut down by the flight computer, see the telemetry above"]
 
 @pytest.fixture(scope="module")
 def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalogue]:
-    config = SourceConfig(
-        repository=REPOSITORY, package="rocket", path_prefix={"rocket/": "src/rocket/"}, releases=("2.0",)
-    )
+    config = SourceConfig(repository=REPOSITORY, package="rocket", path_prefix={"rocket/": "src/rocket/"}, releases=("2.0",))
     files = [
         SourceFile("src/rocket/engine.py", ENGINE.encode()),
         SourceFile("src/rocket/booster.py", BOOSTER.encode()),
@@ -208,4 +206,5 @@ def test_the_stored_index_answers_as_the_built_one(catalogue: Catalogue) -> None
     assert stored is not None
     assert stored.ids == built.ids
     assert stored.patterns == built.patterns
-    assert [stored.bits(word) for word in ("ignite", "the", "unheard")] == [built.bits(word) for word in ("ignite", "the", "unheard")]
+    message = split_words("Cannot ignite with 3 litres of kerosene")
+    assert stored.candidates(message) == built.candidates(message) != []
