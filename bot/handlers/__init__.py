@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 from bot.catalogue.catalogue import Catalogue
 from bot.config import RepoConfig
+from bot.model import Effect, Event
+from bot.registry import HANDLERS
 from bot.trackers import Tracker
 
 
@@ -24,3 +27,17 @@ class Context:
     catalogue: Catalogue | None
     config: RepoConfig
     record_url: Callable[[str], str]
+
+
+Handler = Callable[[Event, Context], tuple[Effect, ...]]
+
+
+def handle(event: Event, context: Context) -> tuple[Effect, ...]:
+    """What should be written because of this event, in the order of its writing; nothing for an event that nobody handles.
+
+    Raises Gone and Unavailable when the tracker does while being read.
+    """
+    entry = HANDLERS.get(event.name)
+    if entry is None or event.by_bot:
+        return ()
+    return cast(Handler, entry.value)(event, context)

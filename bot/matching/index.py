@@ -70,7 +70,7 @@ class Index:
         weights = np.repeat(self._bits[rarest], [len(run) for run in runs])
         shared = np.bincount(entries, weights=weights, minlength=len(self.ids))
         found = np.flatnonzero(shared >= MIN_SHARED)
-        amount = shared[found]
+        amount: NDArray[np.float64] = shared[found].astype(np.float64)
         share = amount / self.total[found]
         best: dict[int, float] = {}
         for rank in (amount, share * share * amount):
@@ -104,7 +104,7 @@ class Index:
             return cls(ids, facts, patterns, words, stored["bits"], stored["starts"], stored["postings"], stored["total"])
 
 
-def _largest(amounts: NDArray[np.floating], count: int) -> list[int]:
+def _largest(amounts: NDArray[np.float64], count: int) -> list[int]:
     """The places of the largest amounts, largest first; of equal ones, the earlier."""
     if len(amounts) > count:
         bar = np.partition(amounts, len(amounts) - count)[len(amounts) - count]

@@ -149,8 +149,6 @@ class Matcher:
     def _as_match(self, occurrence: Occurrence, candidate: Candidate, score: float) -> Match:
         found = captures(candidate.template, occurrence.message) if score >= CAUTIOUS else ()
         site = candidate.seen.site if candidate.seen is not None else None
-        if site is None and len(candidate.record.sites) == 1:
-            site = candidate.record.sites[0]
         return Match(candidate.record, occurrence, candidate.template, found, site, round(score, 4), candidate.reasons)
 
 

@@ -1,0 +1,278 @@
+"""Making the tracker look as a handler says: exactly one comment for each answer, whatever breaks in between.
+
+The protocol. An intent is committed before a comment is written, and the comment carries a marker. When nobody knows how a write
+ended (a time-out, a server error, a killed process), the next attempt waits until a comment that did arrive can be seen in the
+list, looks for our marker in comments of ours, and writes again only when there is none. PyGithub and others retry such writes by
+themselves, which doubles comments (probot/probot#921).
+
+Each function does at most one write and comes back with what happened; it never waits itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import sqlalchemy as sa
+
+from bot import store
+from bot.model import AddLabels, Comment, DropAnswer, Effect, Judge, PostAnswer, React, Remember, WithdrawAnswer
+from bot.store import Answer
+from bot.trackers import Ambiguous, Gone, Refused, Tracker, Unavailable
+from bot.work.marker import fingerprint, job_id, mark, read_marker
+
+MAX_ATTEMPTS = 8
+"""Writes of one comment that may end without an answer before we give up."""
+
+MAX_COMMANDS_A_DAY = 10
+"""Answers that one issue gets in 24 hours; commands beyond are not answered, so that nobody can fill an issue through us."""
+
+LIGHT_INTERVAL = 1.0
+"""Seconds after a write that notifies nobody: at least one between two writes, three after one that notifies
+(https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#pause-between-mutative-requests)."""
+
+DELETED = "somebody deleted the comment"
+NOT_WANTED = "somebody asked for silence"
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """All that is needed to write on one repository. Times are in seconds; ``partition`` names the writer whose pace is kept."""
+
+    engine: sa.Engine
+    tracker: Tracker
+    secrets: tuple[bytes, ...]
+    repository_id: int
+    partition: str
+    settle: float
+    interval: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """``done``: nothing is left to do. ``wait``: call again after ``seconds``.
+
+    ``later``: the tracker asked us to stay away so long.
+    """
+
+    state: Literal["done", "wait", "later"]
+    seconds: float = 0.0
+    what: str = ""
+
+
+def perform(effect: Effect, desk: Desk) -> Outcome:
+    """Carry out one effect as far as it goes now; to be called again until it is done.
+
+    ``Remember`` and ``Judge`` are not for the tracker and raise TypeError here.
+    """
+    try:
+        match effect:
+            case PostAnswer():
+                return _post(effect, desk)
+            case WithdrawAnswer():
+                return _withdraw(effect, desk)
+            case React() | AddLabels():
+                return _touch(effect, desk)
+            case DropAnswer():
+                return _drop(effect, desk)
+            case Remember() | Judge():
+                raise TypeError("nothing to write on a tracker")
+    except Unavailable as error:
+        store.hold(desk.engine, desk.partition, error.retry_after)
+        return Outcome("later", error.retry_after, "unavailable")
+
+
+def find_own(desk: Desk, issue: int) -> Iterator[tuple[str, Comment]]:
+    """Our comments on an issue with the job ids of their markers, oldest first; what others pasted is passed over."""
+    us = desk.tracker.identity()
+    for comment in desk.tracker.comments(issue):
+        if comment.author_id == us and (job := read_marker(comment.body, desk.secrets)):
+            yield job, comment
+
+
+def _post(effect: PostAnswer, desk: Desk) -> Outcome:
+    answer = store.find_answer(desk.engine, desk.repository_id, effect.issue, effect.purpose)
+    if answer is None:
+        if effect.purpose != "auto" and _asked_too_much(effect, desk):
+            return Outcome("done", what="too many commands")
+        answer = _intend(desk, effect)
+    if answer.state == "dead":
+        if answer.reason in (DELETED, NOT_WANTED):
+            return Outcome("done", what="left deleted")
+        # A new event gives it another chance, which begins with a look because attempts is not 0.
+        store.note(desk.engine, answer, state="intent", attempts=1, reason="")
+        answer = _again(desk, effect)
+    if answer.comment_id is None:
+        if answer.attempts and (wait := _unsettled(answer, desk)):
+            return Outcome("wait", wait, "settling")
+        _look(answer, desk)
+        answer = _again(desk, effect)
+    if answer.comment_id is None:
+        return _create(effect, answer, desk)
+    if answer.state == "posted" and answer.body_hash == fingerprint(effect.body):
+        return Outcome("done", what="unchanged")
+    return _edit(effect, answer, desk, "posted")
+
+
+def _withdraw(effect: WithdrawAnswer, desk: Desk) -> Outcome:
+    answer = store.find_answer(desk.engine, desk.repository_id, effect.issue, effect.purpose)
+    if answer is None or answer.state == "dead":
+        return Outcome("done", what="nothing to withdraw")
+    if answer.comment_id is None and answer.attempts:
+        if wait := _unsettled(answer, desk):
+            return Outcome("wait", wait, "settling")
+        _look(answer, desk)
+        answer = _again(desk, effect)
+    if answer.comment_id is None:
+        store.note(desk.engine, answer, state="withdrawn", attempts=0)
+        return Outcome("done", what="nothing to withdraw")
+    if answer.state == "withdrawn" and answer.body_hash == fingerprint(effect.body):
+        return Outcome("done", what="unchanged")
+    return _edit(effect, answer, desk, "withdrawn")
+
+
+def _drop(effect: DropAnswer, desk: Desk) -> Outcome:
+    answer = store.find_answer(desk.engine, desk.repository_id, effect.issue, effect.purpose) or _intend(desk, effect)
+    if answer.state == "dead" and answer.comment_id is None:
+        store.note(desk.engine, answer, reason=NOT_WANTED)
+        return Outcome("done", what="not wanted")
+    if answer.comment_id is None:
+        if answer.attempts and (wait := _unsettled(answer, desk)):
+            return Outcome("wait", wait, "settling")
+        _look(answer, desk)
+        answer = _again(desk, effect)
+    if answer.comment_id is not None:
+        if wait := store.reserve(desk.engine, desk.partition, min(desk.interval, LIGHT_INTERVAL)):
+            return Outcome("wait", wait, "pace")
+        try:
+            desk.tracker.delete_comment(answer.comment_id)
+        except Ambiguous:
+            return Outcome("wait", desk.settle, "ambiguous")
+        except Refused:
+            return Outcome("done", what="refused")
+        except Gone:
+            pass
+    store.note(desk.engine, answer, state="dead", reason=NOT_WANTED, comment_id=None, body_hash="", attempts=0)
+    return Outcome("done", what="not wanted")
+
+
+def _create(effect: PostAnswer, answer: Answer, desk: Desk) -> Outcome:
+    if answer.attempts >= MAX_ATTEMPTS:
+        store.note(desk.engine, answer, state="dead", reason=f"{MAX_ATTEMPTS} attempts without an answer")
+        return Outcome("done", what="dead")
+    if wait := store.reserve(desk.engine, desk.partition, desk.interval):
+        return Outcome("wait", wait, "pace")
+    store.note(desk.engine, answer, state="intent", attempts=answer.attempts + 1, attempted_at=time.time())
+    try:
+        comment = desk.tracker.create_comment(effect.issue, mark(effect.body, answer.job, desk.secrets))
+    except Ambiguous:
+        store.note(desk.engine, answer, attempted_at=time.time())
+        return Outcome("wait", desk.settle, "ambiguous")
+    except (Gone, Refused) as error:
+        store.note(desk.engine, answer, state="dead", reason=type(error).__name__.lower())
+        return Outcome("done", what="dead")
+    except Unavailable:
+        store.note(desk.engine, answer, attempts=answer.attempts, attempted_at=answer.attempted_at)
+        raise
+    _settle(answer, comment, desk, records=" ".join(effect.records), body_hash=fingerprint(effect.body))
+    return Outcome("done", what="posted")
+
+
+def _edit(effect: PostAnswer | WithdrawAnswer, answer: Answer, desk: Desk, state: Literal["posted", "withdrawn"]) -> Outcome:
+    assert answer.comment_id is not None  # noqa: S101
+    if answer.attempts >= MAX_ATTEMPTS:
+        store.note(desk.engine, answer, attempts=0, reason="an edit was given up")
+        return Outcome("done", what="edit given up")
+    if wait := store.reserve(desk.engine, desk.partition, desk.interval):
+        return Outcome("wait", wait, "pace")
+    # The old hash goes before the write: after a crash nobody knows which text stands there, and editing twice is harmless.
+    store.note(desk.engine, answer, attempts=answer.attempts + 1, attempted_at=time.time(), body_hash="")
+    try:
+        desk.tracker.edit_comment(answer.comment_id, mark(effect.body, answer.job, desk.secrets))
+    except Ambiguous:
+        return Outcome("wait", desk.settle, "ambiguous")
+    except Gone:
+        store.note(desk.engine, answer, state="dead", reason=DELETED)
+        return Outcome("done", what="left deleted")
+    except Refused:
+        store.note(desk.engine, answer, attempts=0, reason="an edit was refused")
+        return Outcome("done", what="refused")
+    except Unavailable:
+        store.note(desk.engine, answer, attempts=answer.attempts)
+        raise
+    records = " ".join(effect.records) if isinstance(effect, PostAnswer) else ""
+    store.note(desk.engine, answer, state=state, attempts=0, body_hash=fingerprint(effect.body), records=records, reason="")
+    return Outcome("done", what="edited")
+
+
+def _touch(effect: React | AddLabels, desk: Desk) -> Outcome:
+    """A reaction or labels: the same twice is one, so nothing needs to be known of an earlier attempt."""
+    if wait := store.reserve(desk.engine, desk.partition, min(desk.interval, LIGHT_INTERVAL)):
+        return Outcome("wait", wait, "pace")
+    try:
+        if isinstance(effect, React):
+            desk.tracker.react(effect.comment, effect.content)
+        else:
+            desk.tracker.add_labels(effect.issue, effect.labels)
+    except Ambiguous:
+        return Outcome("wait", desk.settle, "ambiguous")
+    except (Gone, Refused) as error:
+        return Outcome("done", what=type(error).__name__.lower())
+    return Outcome("done", what="touched")
+
+
+def _look(answer: Answer, desk: Desk) -> None:
+    """Look for the comment of an answer and note it.
+
+    This also happens before the first attempt: a lost database, or a second copy of the bot, must not double a comment, and an
+    issue that was moved brings its comments along, with the markers of its old place.
+    """
+    moved: list[tuple[Answer, Comment]] = []
+    for job, comment in find_own(desk, answer.issue):
+        if job == answer.job:
+            return _settle(answer, comment, desk)
+        old = store.find_job(desk.engine, job)
+        if old and old.purpose == answer.purpose:
+            moved.append((old, comment))
+    if moved:
+        old, comment = moved[0]
+        store.move(desk.engine, old, answer)
+        _settle(answer, comment, desk, body_hash="")
+    return None
+
+
+def _settle(answer: Answer, comment: Comment, desk: Desk, **changes: object) -> None:
+    known: dict[str, Any] = {
+        "state": "posted",
+        "comment_id": comment.id,
+        "attempts": 0,
+        "body_hash": fingerprint(comment.body),
+        "reason": "",
+    }
+    store.note(desk.engine, answer, **(known | changes))
+
+
+def _unsettled(answer: Answer, desk: Desk) -> float:
+    """Seconds until a comment that the last attempt may have written can be seen for sure; a clock put back adds nothing."""
+    left = (answer.attempted_at or 0.0) + desk.settle - time.time()
+    return min(max(left, 0.0), desk.settle)
+
+
+def _asked_too_much(effect: PostAnswer, desk: Desk) -> bool:
+    since = time.time() - 24 * 3600
+    return store.answers_since(desk.engine, desk.repository_id, effect.issue, since) >= MAX_COMMANDS_A_DAY
+
+
+def _intend(desk: Desk, effect: PostAnswer | DropAnswer) -> Answer:
+    job = job_id(desk.repository_id, effect.issue, effect.purpose)
+    store.intend(desk.engine, desk.repository_id, effect.issue, effect.purpose, job)
+    return _again(desk, effect)
+
+
+def _again(desk: Desk, effect: PostAnswer | WithdrawAnswer | DropAnswer) -> Answer:
+    answer = store.find_answer(desk.engine, desk.repository_id, effect.issue, effect.purpose)
+    if answer is None:
+        raise LookupError("an answer vanished from the database")
+    return answer
