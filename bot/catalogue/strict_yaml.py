@@ -105,9 +105,7 @@ def read_yaml(data: bytes) -> Document:
         raise _mistake(mark.line + 1 if mark else 1, f"not valid YAML: {problem}", _mend(problem)) from error
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position if isinstance(error.position, int) else 0) + 1
-        raise _mistake(
-            line, "a control character stands in the file", "remove it, or write it as \\x… in double quotes"
-        ) from error
+        raise _mistake(line, "a control character stands in the file", "remove it, or write it as \\x… in double quotes") from error
     finally:
         loader.dispose()
 
@@ -164,9 +162,7 @@ def _node(event: yaml.Event, events: Iterator[yaml.Event], mistakes: list[Mistak
             return _Node(line, event.value)
         return _Node(line, None if event.value in NULLS else Plain(event.value))
     if not depth:
-        raise _mistake(
-            line, f"more than {MAX_DEPTH} lists and mappings inside each other", "put a text that holds [ or { in quotes"
-        )
+        raise _mistake(line, f"more than {MAX_DEPTH} lists and mappings inside each other", "put a text that holds [ or { in quotes")
     if isinstance(event, yaml.SequenceStartEvent):
         items: list[_Node] = []
         while not isinstance(event := next(events), yaml.SequenceEndEvent):

@@ -1,0 +1,126 @@
+"""Releases from the package index, through pip's own client: the settings of the machine (index, proxy, certificates) hold.
+
+Only wheels are fetched. To find the name and version of a source archive, pip runs its build script
+(https://pip.pypa.io/en/stable/cli/pip_download/), and nothing that is scanned may ever run.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
+
+from bot.catalogue.source_config import SourceConfig, SourceError
+
+PIP_SECONDS = 900
+"""How long one download may take; the largest wheels have several hundred megabytes."""
+
+PYTHONS = ("3.11", "3.12", "3.10", "3.13", "3.14", "3.9", "3.8")
+"""Pythons whose wheels are tried when the machine's own Python has none: the files inside are the same."""
+
+GLIBCS = (39, 38, 35, 34, 31, 28, 27, 24, 17, 12, 5)
+"""Minor versions of glibc 2 that projects build wheels for (https://peps.python.org/pep-0600/)."""
+
+UNREACHABLE = re.compile(
+    r"connection broken|NewConnectionError|Could not fetch URL|ProxyError|SSLError|Temporary failure in name resolution"
+    r"|Network is unreachable|Connection refused|Read timed out|ConnectTimeout",
+    re.IGNORECASE,
+)
+ABSENT = re.compile(r"from versions: ([^)\n]{0,20000})\)")
+
+
+def fetch(config: SourceConfig, version: str, into: Path) -> Path:
+    """Download the wheel of a release into a folder and return its path; a wheel that lies there already is taken.
+
+    Works whatever the machine's Python and platform, since only the files inside count. Raises SourceError when the package index
+    cannot be reached, the release doesn't exist or has no wheel, or the disk is full.
+    """
+    into.mkdir(parents=True, exist_ok=True)
+    if found := _lying_there(config, version, into):
+        return found
+    answers: list[str] = []
+    with tempfile.TemporaryDirectory(dir=into, prefix=".download-") as folder:
+        for options in _ways():
+            code, said = _pip_download(f"{config.package}=={version}", Path(folder), options)
+            wheels = sorted(Path(folder).glob("*.whl"))
+            if code == 0 and wheels:
+                # Another process may have been quicker: then this replaces the same file by the same.
+                return Path(shutil.move(wheels[0], into / wheels[0].name))
+            answers.append(said)
+            if UNREACHABLE.search(said):
+                raise SourceError(
+                    f"the package index cannot be reached to fetch {config.package} {version}: check the network, and the index and "
+                    f"proxy that pip uses (`{sys.executable} -m pip config list`), then run this again.\npip said: {_last_line(said)}"
+                )
+            if "No space left on device" in said:
+                raise SourceError(f"the disk is full: {config.package} {version} does not fit into {into}; make room and run this again")
+            if "No module named pip" in said:
+                raise SourceError(f"{sys.executable} has no pip to fetch with: run `{sys.executable} -m ensurepip`, then this again")
+    raise SourceError(_why_absent(config, version, answers))
+
+
+def _lying_there(config: SourceConfig, version: str, into: Path) -> Path | None:
+    """A wheel of that release in the folder; its name begins as https://peps.python.org/pep-0427/ says."""
+    name = re.sub(r"[-_.]+", "_", config.package).lower()
+    for path in sorted(into.glob("*.whl")):
+        parts = path.name.split("-")
+        if len(parts) >= 5 and re.sub(r"[-_.]+", "_", parts[0]).lower() == name and parts[1] == version:
+            return path
+    return None
+
+
+def _ways() -> Iterator[tuple[str, ...]]:
+    """Options of pip: first as this machine is, then as other machines are."""
+    yield ()
+    for machine in ("x86_64", "aarch64"):
+        platforms = [f"manylinux_2_{minor}_{machine}" for minor in GLIBCS]
+        platforms += [f"manylinux2014_{machine}", f"linux_{machine}", "any"]
+        for python in PYTHONS:
+            tag = "cp" + python.replace(".", "")
+            options = [f"--python-version={python}", "--implementation=cp", f"--abi={tag}", "--abi=abi3", "--abi=none"]
+            yield (*options, *(f"--platform={platform}" for platform in platforms))
+
+
+def _pip_download(requirement: str, folder: Path, options: tuple[str, ...]) -> tuple[int, str]:
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input", "--progress-bar=off"]
+    command += ["--disable-pip-version-check", "--retries=2", "--timeout=20", "--dest", str(folder), *options, requirement]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PIP_SECONDS, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise SourceError(f"pip did not fetch {requirement} within {PIP_SECONDS} seconds; check the network and run this again") from error
+    return done.returncode, done.stdout + done.stderr
+
+
+def _why_absent(config: SourceConfig, version: str, answers: list[str]) -> str:
+    """Why no way worked; each answer of pip lists the releases that it found for one kind of machine."""
+    listed = [found[1] for answer in answers if (found := ABSENT.search(answer))]
+    versions = {part.strip() for versions in listed for part in versions.split(",")} - {"none", ""}
+    if version in versions:
+        return f"{config.package} {version} has no wheel that pip finds for any platform; give a checkout of the source instead"
+    if versions:
+        near = ", ".join(sorted(versions, key=_order)[-5:])
+        return f"{config.package} has no release {version} with a wheel; the newest are {near}: correct `releases` in source.yaml"
+    if listed:
+        return f"the package index has no wheel of {config.package}: correct `package` in source.yaml, or give a checkout of the source"
+    return f"{config.package} {version} could not be fetched.\npip said: {_last_line(answers[-1])}"
+
+
+def _order(version: str) -> tuple[bool, Version]:
+    try:
+        return True, Version(version)
+    except InvalidVersion:
+        return False, Version("0")
+
+
+def _last_line(said: str) -> str:
+    """The line of pip's answer that says what went wrong."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    unreachable = [line for line in lines if UNREACHABLE.search(line)]
+    errors = [line for line in lines if line.startswith("ERROR")]
+    return (unreachable or errors or lines or ["nothing"])[-1][:500]

@@ -1,0 +1,112 @@
+"""What the code itself says of an error."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from bot.catalogue.derive import guard, handler, is_public, remedies
+from bot.catalogue.source_config import SourceConfig
+from bot.model import Condition, RaiseSite, SiteLines
+
+CONFIG = SourceConfig(repository="a/b", package="b", path_prefix={"b/": "python/b/"}, releases=("1",))
+
+
+@pytest.mark.parametrize(
+    ("message", "advice"),
+    [
+        ("The quick package is required. Install it with: pip install quick==1.4.0", ("`pip install quick==1.4.0`",)),
+        ("No quick. Please install it with `pip install quick`.", ("`pip install quick`",)),
+        ("Needs ray. Install with: pip install 'ray[serve]'", ("`pip install 'ray[serve]'`",)),
+        ("Not enough memory. Please try to increase --mem-fraction.", ("Please try to increase `--mem-fraction`.",)),
+        ("x is too large; use --chunked or lower n.", ("use `--chunked` or lower n.",)),
+        (
+            "Failed: {e}\nPossible solutions:\n1. set --mem to a smaller value\n2. disable graphs by --no-graph\n",
+            ("set `--mem` to a smaller value", "disable graphs by `--no-graph`"),
+        ),
+        ("Timed out. Set BIG_TIMEOUT=600 to wait longer.", ("Set `BIG_TIMEOUT=600` to wait longer.",)),
+        ("Old driver. See https://example.org/a_B-c for help.", ("See https://example.org/a_B-c for help.",)),
+        ("Please set a smaller number for `--max-running`. free={n}", ("Please set a smaller number for `--max-running`.",)),
+        ("Expected 3 values, got {n}", ()),
+        ("Reduce-scatter input must be divisible by {n}", ()),
+        ("Download failed because {reason}", ()),
+        ("request window cannot exceed the server's", ()),
+    ],
+)
+def test_remedies_are_what_the_message_advises(message: str, advice: tuple[str, ...]) -> None:
+    assert remedies(message) == advice
+
+
+@pytest.mark.parametrize("piece", ["pip install " * 2000, "--a" * 8000, "please " * 4000, "A_" * 9000, ". Use " * 4000, " (" * 9000])
+def test_remedies_of_a_hostile_message_take_no_time(piece: str) -> None:
+    started = time.process_time()
+    assert len(remedies(piece)) <= 8
+    assert time.process_time() - started < 1
+
+
+def site(function: str, conditions: tuple[tuple[str, str], ...] = (), signature: str = "", path: str = "python/b/m.py") -> RaiseSite:
+    return RaiseSite(
+        path, function, (SiteLines("1", 1, 1),), conditions=tuple(Condition(*pair) for pair in conditions), signature=signature
+    )
+
+
+def test_guard_of_an_import_that_is_tried() -> None:
+    found = guard([site("K.__init__", (("if", "fast"), ("try", "import quick"), ("except", "ModuleNotFoundError")))])
+    assert found == 'from importlib.util import find_spec\n\nfind_spec("quick") is not None'
+    deep = guard([site("f", (("try", "import quick.core\nnote()"), ("except", "(ImportError, AttributeError)")))])
+    assert deep.endswith('find_spec("quick") is not None and find_spec("quick.core") is not None')
+    for code in (found, deep):
+        compile(code, "guard", "exec")
+
+
+@pytest.mark.parametrize(
+    ("condition", "check"),
+    [
+        (("if", "n % size != 0"), "n % size == 0"),
+        (("if", "n is None or n < size"), "n is not None and n >= size"),
+        (("if", "not isinstance(n, int)"), "isinstance(n, int)"),
+        (("unless", "n in (1, 2)"), "n in (1, 2)"),
+        (("assert", "len(n) == 2"), "len(n) == 2"),
+        (("if", "self.n > 1"), ""),
+        (("if", "n > limit"), ""),
+        (("for", "n in size"), ""),
+    ],
+)
+def test_guard_of_a_condition_on_parameters(condition: tuple[str, str], check: str) -> None:
+    assert guard([site("f", (condition,), "f(n, *, size: int=3)")]) == check
+    assert guard([site("_f", (condition,), "_f(n, *, size: int=3)")]) == ""
+
+
+def test_guard_only_where_all_places_agree() -> None:
+    one, other = (site("f", (("if", f"n > {limit}"),), "f(n)") for limit in (1, 2))
+    assert guard([one, one]) == "n <= 1"
+    assert guard([one, other]) == ""
+
+
+def test_handler_of_a_public_function() -> None:
+    found = handler("ImportError", [site("Kernel.__init__")], CONFIG)
+    assert found.startswith("from b.m import Kernel\n\ntry:\n    Kernel(...)\nexcept ImportError as error:")
+    compile(found, "handler", "exec")
+    assert "f(...)" in handler("ValueError", [site("f", path="python/b/__init__.py")], CONFIG)
+
+
+@pytest.mark.parametrize(
+    ("type", "function", "path"),
+    [
+        ("AssertionError", "f", "python/b/m.py"),
+        ("ValueError", "_f", "python/b/m.py"),
+        ("ValueError", "<module>", "python/b/m.py"),
+        ("ValueError", "K.run", "python/b/m.py"),
+        ("ValueError", "f", "python/b/_m.py"),
+        ("OwnError", "f", "python/b/m.py"),
+    ],
+)
+def test_no_handler_where_the_code_shows_none(type: str, function: str, path: str) -> None:
+    assert handler(type, [site(function, path=path)], CONFIG) == ""
+
+
+def test_names_that_others_may_call() -> None:
+    assert is_public("K.__init__")
+    assert not is_public("K._run")
+    assert not is_public("_K.run")
