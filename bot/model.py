@@ -116,9 +116,7 @@ class Template:
                 parts.append(brace[0])
                 at = brace.end() + 1
             elif brace[0] == "}":
-                raise ValueError(
-                    f"single '}}' at character {brace.start()} of the template; write '}}}}' for a brace in the message"
-                )
+                raise ValueError(f"single '}}' at character {brace.start()} of the template; write '}}}}' for a brace in the message")
             else:
                 pieces, at = _read_hole(text, brace.start())
                 parts += pieces
@@ -312,7 +310,8 @@ class Record:
     without a message has the template of its printed expression's place: no parts, and ``expression`` set. ``kind`` is
     ``error`` (raised), ``assert``, ``log`` (logged as an error, never raised), ``warning``. ``symptom`` marks errors that only
     say that something else failed. Fields below ``status`` are what people wrote; empty where nobody did. ``remedies`` are what
-    the message itself advises. ``file`` is the record file, relative to ``errors/``.
+    the message itself advises. ``file`` is the record file, relative to ``errors/``. ``successor`` is
+    the id of the record that this text became in a later release, as far as it was followed.
     """
 
     id: str
@@ -339,6 +338,7 @@ class Record:
     samples: tuple[Sample, ...] = ()
     confusers: tuple[Sample, ...] = ()
     file: str = ""
+    successor: str = ""
 
     @property
     def template(self) -> Template:

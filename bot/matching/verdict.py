@@ -93,7 +93,10 @@ class Matcher:
         top = max(search, *(candidate.bits for candidate in candidates))
         odds = [2.0 ** (candidate.bits - top) for candidate in candidates]
         whole = 2.0 ** (search - top) + sum(odds)
-        matches = [self._as_match(occurrence, candidate, share / whole) for candidate, share in zip(candidates, odds, strict=True)]
+        matches = []
+        for alike in _alike(candidates):
+            best = max(alike, key=lambda n: (odds[n], len(candidates[n].record.sites)))
+            matches.append(self._as_match(occurrence, candidates[best], sum(odds[n] for n in alike) / whole))
         return sorted(matches, key=lambda match: -match.score)
 
     def _by_text(self, occurrence: Occurrence, seen: dict[str, Seen]) -> list[Candidate]:
@@ -174,6 +177,17 @@ def _chain(occurrence: Occurrence) -> Iterator[Occurrence]:
     if earlier is not None:
         yield from _chain(earlier)
     yield occurrence
+
+
+def _alike(candidates: list[Candidate]) -> list[list[int]]:
+    """The numbers of the candidates, those together that say the same to a reader: a text that is logged and then raised, or raised
+    as two types. A raise stands for the log line of its text.
+    """
+    groups: dict[str, list[int]] = {}
+    for number, candidate in enumerate(candidates):
+        key = candidate.template.skeleton if candidate.template.literals else candidate.record.id
+        groups.setdefault(" ".join(key.split()), []).append(number)
+    return [[n for n in group if candidates[n].record.kind not in ("log", "warning")] or group for group in groups.values()]
 
 
 def _is_mute(record: Record) -> bool:
