@@ -37,6 +37,9 @@ MIN_LINES = 8
 MIN_COVERAGE = 0.8
 """Share of the template that must stand in a message when it does not stand there from its start on."""
 
+MAX_SUCCESSORS = 100
+"""Edits of one text that are followed at the most."""
+
 SHOWN = 5
 """Candidates kept in a silent verdict, for ``/explain why``."""
 
@@ -94,7 +97,7 @@ class Matcher:
         odds = [2.0 ** (candidate.bits - top) for candidate in candidates]
         whole = 2.0 ** (search - top) + sum(odds)
         matches = []
-        for alike in _alike(candidates):
+        for alike in self._alike(candidates):
             best = max(alike, key=lambda n: (odds[n], len(candidates[n].record.sites)))
             matches.append(self._as_match(occurrence, candidates[best], sum(odds[n] for n in alike) / whole))
         return sorted(matches, key=lambda match: -match.score)
@@ -149,10 +152,34 @@ class Matcher:
             candidates.append(Candidate(one.record, one.record.template, tuple(reasons), one))
         return candidates
 
+    def _alike(self, candidates: list[Candidate]) -> list[list[int]]:
+        """The numbers of the candidates, those together that say the same to a reader.
+
+        These are a text that is logged and then raised, or raised as two types (a raise stands for the log line of its text), and the
+        forms that one text had in the course of releases.
+        """
+        groups: dict[str, list[int]] = {}
+        for number, candidate in enumerate(candidates):
+            newest = self._newest(candidate.record)
+            template = candidate.template if newest is candidate.record else newest.template
+            key = template.skeleton if template.literals else newest.id
+            groups.setdefault(" ".join(key.split()), []).append(number)
+        return [[n for n in group if candidates[n].record.kind not in ("log", "warning")] or group for group in groups.values()]
+
+    def _newest(self, record: Record) -> Record:
+        """What the record's text became in the newest release that has it in any form."""
+        for _ in range(MAX_SUCCESSORS):
+            later = self.catalogue.get(record.successor) if record.successor else None
+            if later is None:
+                break
+            record = later
+        return record
+
     def _as_match(self, occurrence: Occurrence, candidate: Candidate, score: float) -> Match:
         found = captures(candidate.template, occurrence.message) if score >= CAUTIOUS else ()
         site = candidate.seen.site if candidate.seen is not None else None
-        return Match(candidate.record, occurrence, candidate.template, found, site, round(score, 4), candidate.reasons)
+        record = self._newest(candidate.record)
+        return Match(record, occurrence, candidate.template, found, site, round(score, 4), candidate.reasons)
 
 
 def match(reading: Reading, catalogue: Catalogue) -> Verdict:
@@ -177,17 +204,6 @@ def _chain(occurrence: Occurrence) -> Iterator[Occurrence]:
     if earlier is not None:
         yield from _chain(earlier)
     yield occurrence
-
-
-def _alike(candidates: list[Candidate]) -> list[list[int]]:
-    """The numbers of the candidates, those together that say the same to a reader: a text that is logged and then raised, or raised
-    as two types. A raise stands for the log line of its text.
-    """
-    groups: dict[str, list[int]] = {}
-    for number, candidate in enumerate(candidates):
-        key = candidate.template.skeleton if candidate.template.literals else candidate.record.id
-        groups.setdefault(" ".join(key.split()), []).append(number)
-    return [[n for n in group if candidates[n].record.kind not in ("log", "warning")] or group for group in groups.values()]
 
 
 def _is_mute(record: Record) -> bool:

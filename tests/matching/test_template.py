@@ -97,9 +97,8 @@ def test_captures(template: str, message: str, filled: list[tuple[str, str]]) ->
     assert captures(Template.parse(template), message) == tuple(Capture(*pair) for pair in filled)
 
 
-words = st.lists(
-    st.sampled_from(["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]), min_size=1, max_size=6
-)
+NAMES = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"]
+words = st.lists(st.sampled_from(NAMES), min_size=1, max_size=6)
 
 
 @given(st.lists(words, min_size=1, max_size=4), st.lists(st.integers(10, 999), min_size=3, max_size=3))
