@@ -1,0 +1,128 @@
+"""``explainbot check``: are the record files right? And ``explainbot documents``: are the documents what the code says?"""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from bot.cli.app import FAILED, Problem, app, load_settings
+
+if TYPE_CHECKING:
+    from bot.catalogue.records import Fault
+    from bot.config import Settings
+
+PATHS = typer.Argument(None, metavar="[PATH]…", help="Record files, or folders of them; all records when left out.")
+
+
+class Format(StrEnum):
+    """How faults are printed."""
+
+    text = "text"
+    json = "json"
+    schema = "schema"
+
+
+FORMAT = typer.Option(Format.text, "--format", help="A line a fault, JSON, or the JSON Schema of record files for editors.")
+
+
+@app.command()
+def check(paths: list[Path] | None = PATHS, format: Format = FORMAT) -> None:
+    """Check record files; each fault is named with file, line and mend.
+
+    Where the catalogue of the repository is built (`explainbot scan`), the examples of a record must be answered with it, and its
+    confusers must not. Exits 1 when something is wrong.
+
+    Examples:
+
+    - `explainbot check`
+
+    - `explainbot check errors/sgl-project/sglang/attention/helion-missing.yaml`
+
+    - `explainbot check --format schema > record.schema.json`
+    """
+    if format is Format.schema:
+        from bot.catalogue.records import json_schema
+
+        typer.echo(json.dumps(json_schema(), indent=2))
+        return
+    settings = load_settings()
+    wanted = [path.resolve() for path in paths or ()]
+    for path in wanted:
+        if not path.exists():
+            raise Problem(f"{path}: no such file or folder")
+    faults: list[Fault] = []
+    number = 0
+    for repository in repositories(settings.errors_dir):
+        home = settings.errors_dir.joinpath(*repository.split("/")).resolve()
+        if not wanted or any(path.is_relative_to(home) or home.is_relative_to(path) for path in wanted):
+            found, records = _check(settings, repository, wanted)
+            faults += found
+            number += records
+    if wanted and not number and not faults:
+        raise Problem(f"no record files there; they are in {settings.errors_dir}/OWNER/NAME/")
+    if format is Format.json:
+        from dataclasses import asdict
+
+        typer.echo(json.dumps([asdict(fault) for fault in faults], indent=2))
+    else:
+        for fault in faults:
+            typer.echo(f"{_shown(settings.errors_dir / fault.file)}:{fault.line}: {fault.problem} → {fault.mend}")
+        typer.echo(f"{number} records, {len(faults)} faults", err=True)
+    if faults:
+        raise typer.Exit(FAILED)
+
+
+def repositories(errors_dir: Path) -> list[str]:
+    """The repositories that have a folder with a ``source.yaml`` below ``errors/``, by name."""
+    return sorted("/".join(file.parent.relative_to(errors_dir).parts) for file in errors_dir.glob("*/*/source.yaml"))
+
+
+def _check(settings: Settings, repository: str, wanted: list[Path]) -> tuple[list[Fault], int]:
+    from bot.catalogue.records import load_records
+    from bot.cli.catalogues import Catalogues
+    from bot.evaluation import check_samples
+
+    def asked(file: str) -> bool:
+        path = (settings.errors_dir / file).resolve()
+        return not wanted or any(path.is_relative_to(one) for one in wanted)
+
+    records, faults = load_records(settings.errors_dir, repository)
+    records = tuple(record for record in records if asked(record.file))
+    found = [fault for fault in faults if asked(fault.file)]
+    catalogue = Catalogues(settings).open_or_none(repository)
+    if catalogue is None:
+        typer.echo(f"{repository}: no catalogue is built, so examples are not tried; explainbot scan {repository}", err=True)
+    else:
+        found += check_samples(catalogue, records)
+    return found, len(records)
+
+
+def _shown(path: Path) -> Path:
+    """The path as seen from the working folder, where it is below it."""
+    try:
+        return path.resolve().relative_to(Path.cwd())
+    except ValueError:
+        return path
+
+
+@app.command(hidden=True)
+def documents(
+    root: str = typer.Argument(".", help="The checkout."),
+    compare: bool = typer.Option(False, "--check", help="Write nothing; exit 1 when something would change."),
+) -> None:
+    """Write the tables of the README and deploy/env.example anew from the code."""
+    from bot.cli.documents import render
+
+    if not Path(root, "README.md").exists():
+        raise Problem(f"{Path(root).resolve()} holds no README.md; run it in the checkout")
+    stale = [(path, text) for path, text in render(Path(root)) if not path.exists() or path.read_text(encoding="utf-8") != text]
+    for path, text in stale:
+        if not compare:
+            path.write_text(text, encoding="utf-8")
+        typer.echo(f"{path} is not what the code says" if compare else f"{path} written")
+    if compare and stale:
+        raise typer.Exit(FAILED)
