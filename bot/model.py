@@ -373,7 +373,7 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """One piece of evidence: its name, what it is worth (log-odds, natural units; negative speaks against), and in words."""
+    """One piece of evidence: its name, what it is worth (log-odds in bits; negative speaks against), and in words."""
 
     name: str
     weight: float

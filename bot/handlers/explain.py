@@ -41,7 +41,7 @@ class Explained:
 def explain_text(title: str, body: str, catalogue: Catalogue, config: RepoConfig, record_url: Callable[[str], str]) -> Explained:
     """Read an issue's text, hold it against the catalogue, and say what there is to say."""
     verdict = match(read(title, body), catalogue)
-    comment = answer(verdict, catalogue.source_url, record_url)
+    comment = answer(verdict, catalogue.source_url, record_url, catalogue.related)
     return Explained(verdict, comment, bool(comment) and is_posted(verdict, config))
 
 

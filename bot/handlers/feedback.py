@@ -20,5 +20,5 @@ def wrong(asked: Asked, context: Context) -> tuple[Effect, ...]:
 def off(asked: Asked, context: Context) -> tuple[Effect, ...]:
     """Delete the answer, and never answer this issue unasked again."""
     if asked.comment.author != asked.issue.author and not may_sort(asked.comment.author, context):
-        return say(asked, not_allowed_text("/explain off"), "confused")
+        return say(asked, not_allowed_text("/explain off", who="the issue's author and maintainers"), "confused")
     return DropAnswer(asked.issue.number, AUTO), React(asked.issue.number, asked.comment.id, "+1")
