@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from bot.catalogue.catalogue import Catalogue
-from bot.catalogue.records import Fault
+from bot.catalogue.records import Fault, line_of
 from bot.matching import match
+from bot.matching.verdict import CAUTIOUS
 from bot.model import Decision, Record, Sample, Verdict
 from bot.reading import read
 
@@ -233,29 +235,37 @@ def score(outcomes: Iterable[Outcome], level: Level) -> Scores:
     )
 
 
-def check_samples(catalogue: Catalogue, written: Iterable[Record]) -> tuple[Fault, ...]:
+def check_samples(catalogue: Catalogue, written: Iterable[Record], errors_dir: Path | None = None) -> tuple[Fault, ...]:
     """Hold the texts of record files against the catalogue: an example must be answered with its record, a confuser must not.
 
-    ``written`` are the records of the files, as :func:`bot.catalogue.records.load_records` gives them.
+    A symptom is never answered by itself: its examples must be recognised as it. ``written`` are the records of the files, as
+    :func:`bot.catalogue.records.load_records` gives them; with ``errors_dir``, a fault names its line.
     """
-    return tuple(fault for record in written for fault in _check_record(record, catalogue))
+    return tuple(fault for record in written for fault in _check_record(record, catalogue, errors_dir))
 
 
-def _check_record(record: Record, catalogue: Catalogue) -> Iterator[Fault]:
+def _check_record(record: Record, catalogue: Catalogue, errors_dir: Path | None) -> Iterator[Fault]:
     known = catalogue.get(record.id)
     right = known.id if known else record.id
-    for sample in record.samples:
+
+    def fault(kind: str, number: int, problem: str, mend: str) -> Fault:
+        line = line_of(errors_dir, record.file, kind, number) if errors_dir else 1
+        return Fault(record.file, line, problem, mend)
+
+    for number, sample in enumerate(record.samples):
         verdict = match(read("", sample.text), catalogue)
-        found = [one for one in verdict.matches if one.record.id == right]
-        if verdict.decision == "silent" or verdict.matches[0].record.id != right:
-            named = f"is answered with {verdict.matches[0].record.id}" if verdict.decision != "silent" else "gets no answer"
-            yield Fault(record.file, 1, f"example {_short(sample)} {named}", f"change the example or the template ({verdict.why})")
-        elif wrong := _wrong_captures(sample, {c.expression: c.value for c in found[0].captures}):
-            yield Fault(record.file, 1, f"example {_short(sample)}: {wrong}", "write the capture as it is found, or mend the template")
-    for sample in record.confusers:
+        first = verdict.matches[0] if verdict.matches else None
+        found = first is not None and (verdict.decision != "silent" or (record.symptom and first.score >= CAUTIOUS))
+        if first is None or not found or first.record.id != right:
+            named = f"is answered with {first.record.id}" if first is not None and found else "gets no answer"
+            yield fault("examples", number, f"example {_short(sample)} {named}", f"change the example or the template ({verdict.why})")
+        elif wrong := _wrong_captures(sample, {c.expression: c.value for c in first.captures}):
+            yield fault("examples", number, f"example {_short(sample)}: {wrong}", "write the capture as it is found, or mend the template")
+    for number, sample in enumerate(record.confusers):
         verdict = match(read("", sample.text), catalogue)
         if verdict.decision != "silent" and any(one.record.id == right for one in verdict.matches):
-            yield Fault(record.file, 1, f"confuser {_short(sample)} is answered with this record", "make the template tell the two apart")
+            problem = f"confuser {_short(sample)} is answered with this record"
+            yield fault("confusers", number, problem, "make the template tell the two apart")
 
 
 def _wrong_captures(sample: Sample, found: dict[str, str]) -> str:

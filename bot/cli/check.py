@@ -97,7 +97,7 @@ def _check(settings: Settings, repository: str, wanted: list[Path]) -> tuple[lis
     if catalogue is None:
         typer.echo(f"{repository}: no catalogue is built, so examples are not tried; explainbot scan {repository}", err=True)
     else:
-        found += check_samples(catalogue, records)
+        found += check_samples(catalogue, records, settings.errors_dir)
     return found, len(records)
 
 
