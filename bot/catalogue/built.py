@@ -12,6 +12,7 @@ import json
 import os
 import sqlite3
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
@@ -31,7 +32,7 @@ from bot.model import (
     Template,
 )
 
-VERSION = 2
+VERSION = 3
 """Version of the tables; a file of another one is refused and has to be built again."""
 
 APPLICATION = 0x65786231
@@ -41,20 +42,26 @@ TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE record (
     n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, type TEXT NOT NULL, kind TEXT NOT NULL, expression TEXT NOT NULL,
-    words TEXT NOT NULL, said TEXT NOT NULL
+    words TEXT NOT NULL, said TEXT NOT NULL, last INTEGER NOT NULL, sites BLOB NOT NULL
 );
 CREATE TABLE template (
     record INTEGER NOT NULL, position INTEGER NOT NULL, key INTEGER NOT NULL, size INTEGER NOT NULL, parts TEXT,
     PRIMARY KEY (record, position)
 ) WITHOUT ROWID;
 CREATE INDEX template_key ON template (key);
+CREATE TABLE place (
+    p INTEGER PRIMARY KEY, path TEXT NOT NULL, file TEXT NOT NULL, function TEXT NOT NULL, tail TEXT NOT NULL
+);
 CREATE TABLE site (
-    record INTEGER NOT NULL, position INTEGER NOT NULL, path TEXT NOT NULL, file TEXT NOT NULL, function TEXT NOT NULL,
-    tail TEXT NOT NULL, line INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (record, position)
+    place INTEGER NOT NULL, record INTEGER NOT NULL, position INTEGER NOT NULL, line INTEGER NOT NULL,
+    PRIMARY KEY (place, record, position)
 ) WITHOUT ROWID;
-CREATE INDEX site_frame ON site (file, tail);
-CREATE INDEX site_path ON site (path, function);
 CREATE TABLE blob (name TEXT PRIMARY KEY, written TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+INDEXES = """
+CREATE INDEX place_frame ON place (file, tail);
+CREATE INDEX place_path ON place (path, function);
 """
 
 
@@ -62,30 +69,39 @@ class CatalogueError(Exception):
     """A catalogue file that is not there or cannot be used; the message says what to run."""
 
 
-def build(path: Path, config: SourceConfig, records: Iterable[Record], releases: Sequence[str]) -> None:
+def build(path: Path, config: SourceConfig, records: Iterable[Record], releases: Sequence[str], inputs: str = "") -> None:
     """Write the catalogue file of what a scan found; ``releases`` oldest first.
 
-    The file appears at ``path`` when it is complete; until then, and after any error or crash, the old one stays. Raises
-    ValueError when two records have one id, or a site stands in a release that is not among ``releases``; OSError when the folder
-    cannot be written.
+    The file appears at ``path`` when it is complete; until then, and after any error or crash, the old one stays. ``inputs`` is kept
+    with it, to tell later what it was made from. Raises ValueError when two records have one id, or a site stands in a release that is
+    not among ``releases``; OSError when the folder cannot be written.
     """
-    ordered = sorted(records, key=lambda record: (record.type.lower(), record.heading.lower(), record.id))
+    write(path, config, sorted(records, key=lambda record: (record.type.lower(), record.heading.lower(), record.id)), releases, inputs)
+
+
+def write(path: Path, config: SourceConfig, ordered: Iterable[Record], releases: Sequence[str], inputs: str = "") -> None:
+    """:func:`build` for records that come in the catalogue's order (type, then text), one at a time."""
     numbers = {release: at for at, release in enumerate(releases)}
+    places: dict[tuple[str, str], int] = {}
     with replacing(path) as unfinished, contextlib.closing(sqlite3.connect(unfinished)) as database:
         database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {TABLES}")
         digest = hashlib.sha256()
+        count = 0
         for n, record in enumerate(ordered):
-            for table, row in _rows(n, record, numbers):
+            count += 1
+            for table, row in _rows(n, record, numbers, places):
                 digest.update(repr(row).encode())
                 try:
                     database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
                 except sqlite3.IntegrityError as error:
                     raise ValueError(f"two records have the id {record.id}") from error
+        database.executescript(INDEXES)
         meta = {
             "repository": config.repository,
             "source": config.model_dump_json(),
             "releases": json.dumps(list(releases)),
-            "records": str(len(ordered)),
+            "records": str(count),
+            "inputs": inputs,
         }
         digest.update(repr(sorted(meta.items())).encode())
         database.executemany("INSERT INTO meta VALUES (?, ?)", sorted((meta | {"digest": digest.hexdigest()}).items()))
@@ -114,17 +130,29 @@ def replacing(path: Path) -> Iterator[Path]:
 # ------------------------------------------------------------------------------------------------- records into rows
 
 
-def _rows(n: int, record: Record, numbers: dict[str, int]) -> Iterator[tuple[str, tuple[object, ...]]]:
+def _rows(n: int, record: Record, numbers: dict[str, int], places: dict[tuple[str, str], int]) -> Iterator[tuple[str, tuple[object, ...]]]:
     said = json.dumps(_said(record), separators=(",", ":"))
-    yield "record", (n, record.id, clean(record.type), record.kind, clean(record.expression), words(record), said)
+    last = max((_number(site, numbers) for site in record.sites), default=-1)
+    row = (n, record.id, clean(record.type), record.kind, clean(record.expression), words(record), said, last)
+    yield "record", (*row, _sites_out(record.sites, numbers))
     for position, template in enumerate(record.templates or (None,)):
         text = even(template) if template and template.parts else texts(record)[0]
         parts = None if template is None else _template_out(template)
         yield "template", (n, position, text_key(text), len(text), parts)
     for position, site in enumerate(record.sites):
-        file, tail = site.path.rpartition("/")[2], site.function.rpartition(".")[2]
-        row = (site.path, file, site.function, tail)
-        yield "site", (n, position, *map(clean, row), site.latest.line, _site_out(site, numbers))
+        place = places.get((site.path, site.function))
+        if place is None:
+            place = places[site.path, site.function] = len(places)
+            file, tail = site.path.rpartition("/")[2], site.function.rpartition(".")[2]
+            yield "place", (place, *map(clean, (site.path, file, site.function, tail)))
+        yield "site", (place, n, position, site.latest.line)
+
+
+def _number(site: RaiseSite, numbers: dict[str, int]) -> int:
+    for at in site.lines:
+        if at.release not in numbers:
+            raise ValueError(f"{site.path}:{at.line} stands in release {at.release}, which is not among those given")
+    return numbers[site.latest.release]
 
 
 def clean(text: str) -> str:
@@ -145,15 +173,13 @@ def words(record: Record) -> str:
 
 
 _LISTS = ("remedies", "solutions", "related")
-_PLAIN = ("status", "title", "meaning", "guard", "handler", "trigger", "situations", "symptom", "file")
+_PLAIN = ("status", "title", "meaning", "guard", "handler", "trigger", "situations", "symptom", "file", "successor")
 _DEFAULTS = {field.name: field.default for field in fields(Record)}
 
 
 def _said(record: Record) -> dict[str, object]:
     """What has no column of its own, where it is not empty."""
-    said: dict[str, object] = {
-        name: getattr(record, name) for name in (*_PLAIN, *_LISTS) if getattr(record, name) != _DEFAULTS[name]
-    }
+    said: dict[str, object] = {name: getattr(record, name) for name in (*_PLAIN, *_LISTS) if getattr(record, name) != _DEFAULTS[name]}
     parts = {"example": record.example, "source": record.source, "provenance": record.provenance}
     said |= {name: astuple(part) for name, part in parts.items() if part is not None}
     samples = {"samples": record.samples, "confusers": record.confusers}
@@ -165,25 +191,34 @@ def _template_out(template: Template) -> str:
     return json.dumps(parts, separators=(",", ":"))
 
 
-def _site_out(site: RaiseSite, numbers: dict[str, int]) -> str:
-    """A site's body; its lines as runs of releases in which it did not move: first release, how many, line, end line."""
-    runs: list[list[int]] = []
-    for at in site.lines:
-        if at.release not in numbers:
-            raise ValueError(f"{site.path}:{at.line} stands in release {at.release}, which is not among those given")
-        number = numbers[at.release]
-        if runs and runs[-1][0] + runs[-1][1] == number and runs[-1][2:] == [at.line, at.end_line]:
-            runs[-1][1] += 1
-        else:
-            runs.append([number, 1, at.line, at.end_line])
-    conditions = [[condition.kind, condition.text] for condition in site.conditions]
-    return json.dumps([runs, site.code, conditions, site.signature, site.through], separators=(",", ":"))
+def _sites_out(sites: Sequence[RaiseSite], numbers: dict[str, int]) -> bytes:
+    """The sites of a record, compressed together: what one says, the next one often says as well."""
+    return zlib.compress(json.dumps([_site_out(site, numbers) for site in sites], separators=(",", ":")).encode(), 9)
+
+
+def _site_out(site: RaiseSite, numbers: dict[str, int]) -> list[object]:
+    """A site; its lines as runs of releases in which it did not move: releases left out before, how many, lines moved by, lines long."""
+    runs: list[int] = []
+    end = line = 0
+    first: tuple[int, int] | None = None
+    count = 0
+    for at in (*site.lines, None):
+        number = numbers[at.release] if at else -1
+        if first is not None and (at is None or (at.line, at.end_line) != first or number != end + count):
+            runs += [count, first[0] - line, first[1] - first[0]]
+            end, line, first = end + count, first[0], None
+        if at is not None:
+            if first is None:
+                runs.append(number - end)
+                end, first, count = number, (at.line, at.end_line), 0
+            count += 1
+    conditions = [part for condition in site.conditions for part in (condition.kind, condition.text)]
+    return [site.path, site.function, runs, site.code, conditions, site.signature, site.through]
 
 
 # ------------------------------------------------------------------------------------------------- rows into records
 
 RECORD_COLUMNS = "n, id, type, kind, expression, said"
-SITE_COLUMNS = "path, function, body"
 
 
 def template_in(parts: str) -> Template:
@@ -191,14 +226,22 @@ def template_in(parts: str) -> Template:
     return Template(tuple(part if isinstance(part, str) else Hole(*part) for part in json.loads(parts)))
 
 
-def site_in(row: tuple[str, str, str], releases: Sequence[str]) -> RaiseSite:
-    """A site from its columns (:data:`SITE_COLUMNS`)."""
-    path, function, body = row
-    runs, code, conditions, signature, through = json.loads(body)
-    lines = tuple(
-        SiteLines(releases[number], line, end) for first, count, line, end in runs for number in range(first, first + count)
-    )
-    return RaiseSite(path, function, lines, code, tuple(Condition(*condition) for condition in conditions), signature, through)
+def sites_in(data: bytes, releases: Sequence[str]) -> tuple[RaiseSite, ...]:
+    """The sites of a record from the column ``sites``."""
+    return tuple(_site_in(site, releases) for site in json.loads(zlib.decompress(data)))
+
+
+def _site_in(site: tuple[str, str, list[int], str, list[str], str, str], releases: Sequence[str]) -> RaiseSite:
+    path, function, runs, code, conditions, signature, through = site
+    lines: list[SiteLines] = []
+    at = line = 0
+    for start in range(0, len(runs), 4):
+        gap, count, moved, long = runs[start : start + 4]
+        at, line = at + gap, line + moved
+        lines += [SiteLines(release, line, line + long) for release in releases[at : at + count]]
+        at += count
+    pairs = zip(conditions[::2], conditions[1::2], strict=True)
+    return RaiseSite(path, function, tuple(lines), code, tuple(Condition(*pair) for pair in pairs), signature, through)
 
 
 def record_in(

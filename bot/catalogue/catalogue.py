@@ -43,6 +43,9 @@ MAX_PER_PAGE = 100
 MAX_RELATED = 5
 """Related records shown: the number that a reader looks through."""
 
+RECENT = 2000
+"""Records kept in memory once they were read: about four megabytes."""
+
 SAME_HEADING = 90.0
 """Likeness from which a related error's text names a record, though its words were edited since."""
 
@@ -80,7 +83,10 @@ class Catalogue:
         self.repository: str = meta["repository"]
         self.releases: tuple[str, ...] = tuple(json.loads(meta["releases"]))
         self.source = SourceConfig.model_validate_json(meta["source"])
+        self._order = {release: at for at, release in enumerate(self.releases)}
+        self._recent: dict[int, Record] = {}
         self._digest: str = meta["digest"]
+        self.inputs: str = meta["inputs"]
         self.faults: tuple[Fault, ...] = ()
         joined: tuple[Joined, ...] = ()
         if errors_dir is not None:
@@ -170,16 +176,35 @@ class Catalogue:
         """
         file, tail = re.split(r"[/\\]", path)[-1], function.rpartition(".")[2]
         rows = self._rows(
-            "SELECT record, path, function, body FROM site WHERE file = ? AND tail = ? ORDER BY record, position",
+            "SELECT record, position FROM place JOIN site ON place = p WHERE file = ? AND tail = ? ORDER BY record, position",
             (built.clean(file), built.clean(tail)),
         )
-        records = dict(zip((numbers := list(dict.fromkeys(row[0] for row in rows))), self._load(numbers), strict=True))
         found: dict[object, tuple[Record, RaiseSite]] = {}
-        for n, *columns in rows:
-            site, record = built.site_in((columns[0], columns[1], columns[2]), self.releases), records[n]
-            same = (other for other in record.sites if _place(other) == _place(site))
+        for n, position in rows:
+            scanned, record = self._scanned(n), self._by_number.get(n) or self._scanned(n)
+            site = scanned.sites[position]
+            same = (other for other in record.sites if record is not scanned and _place(other) == _place(site))
             found.setdefault((record.id, _place(site)), (record, next(same, site)))
         return tuple(found.values())
+
+    def first_release(self, record: Record) -> str | None:
+        """The oldest release of the catalogue in which the record's text stands; None when it stands in the oldest of all, or in none."""
+        numbers = [self._order[at.release] for site in record.sites for at in site.lines[:1] if at.release in self._order]
+        return self.releases[min(numbers)] if numbers and min(numbers) > 0 else None
+
+    def last_release(self, record: Record) -> str | None:
+        """The newest release in which the record's text stands; None when that is the newest of all, or there is none."""
+        numbers = [self._order[site.latest.release] for site in record.sites if site.latest.release in self._order]
+        return self.releases[max(numbers)] if numbers and max(numbers) < len(self.releases) - 1 else None
+
+    def successor(self, record: Record) -> Record | None:
+        """What the record's text is now, followed through all releases; None when nothing is known to have taken its place."""
+        seen = {record.id}
+        at: Record | None = record
+        while at is not None and at.successor and at.successor not in seen:
+            seen.add(at.successor)
+            at = self.get(at.successor)
+        return at if at is not None and at.id != record.id else None
 
     def search(self, q: str = "", type: str = "", page: int = 1, per_page: int = 20) -> tuple[tuple[Record, ...], int]:
         """One page (from 1) of the records that hold every word of ``q`` and are of ``type``, and how many there are in all.
@@ -220,7 +245,8 @@ class Catalogue:
                 break
             keys = (place.path, place.function)[: test.count("?")]
             rows = self._rows(
-                f"SELECT record FROM site WHERE {test} GROUP BY record ORDER BY min(abs(line - ?)), record LIMIT ?",  # noqa: S608
+                f"SELECT record FROM place JOIN site ON place = p JOIN record ON record = n WHERE {test}"  # noqa: S608
+                " GROUP BY record ORDER BY -last, min(abs(line - ?)), record LIMIT ?",
                 (*map(built.clean, keys), place.latest.line, 4 * MAX_RELATED),
             )
             for other in self._load(row[0] for row in rows):
@@ -289,18 +315,20 @@ class Catalogue:
     def _load(self, numbers: Iterable[int], scanned: bool = False) -> Iterator[Record]:
         """The records of these numbers, in this order; in place of a claimed one the written one, unless ``scanned``."""
         for n in numbers:
-            if not scanned and n in self._by_number:
-                yield self._by_number[n]
-                continue
-            row = self._rows(f"SELECT {built.RECORD_COLUMNS} FROM record WHERE n = ?", (n,))[0]  # noqa: S608
+            yield self._by_number[n] if not scanned and n in self._by_number else self._scanned(n)
+
+    def _scanned(self, n: int) -> Record:
+        """The record of this number as it was scanned. The last ones are kept: a frame's function asks for the same ones again."""
+        if (record := self._recent.get(n)) is None:
+            row = self._rows(f"SELECT {built.RECORD_COLUMNS}, sites FROM record WHERE n = ?", (n,))[0]  # noqa: S608
             templates = self._rows("SELECT parts FROM template WHERE record = ? AND parts NOT NULL ORDER BY position", (n,))
-            sites = self._rows(f"SELECT {built.SITE_COLUMNS} FROM site WHERE record = ? ORDER BY position", (n,))  # noqa: S608
-            yield built.record_in(
-                row,
-                tuple(built.template_in(parts) for (parts,) in templates),
-                tuple(built.site_in(site, self.releases) for site in sites),
-                self.repository,
-            )
+            texts = tuple(built.template_in(parts) for (parts,) in templates)
+            record = built.record_in(row[:-1], texts, built.sites_in(row[-1], self.releases), self.repository)
+            with self._lock:
+                while len(self._recent) >= RECENT:
+                    self._recent.pop(next(iter(self._recent)))
+                self._recent[n] = record
+        return record
 
     def _join(self, written: tuple[Record, ...]) -> tuple[Joined, ...]:
         """Written records joined with the scanned ones, of which only those are read that :func:`join` can choose."""
@@ -316,8 +344,7 @@ class Catalogue:
             # Likeness is at most twice the shorter length over both: texts of much other length need not be read.
             sizes = sorted(map(len, old))
             rows = self._rows(
-                "SELECT record, parts FROM template JOIN record ON n = record"
-                " WHERE type = ? AND parts != '[]' AND size BETWEEN ? AND ?",
+                "SELECT record, parts FROM template JOIN record ON n = record WHERE type = ? AND parts != '[]' AND size BETWEEN ? AND ?",
                 (type, int(sizes[0] * 0.8), int(sizes[-1] * 1.25) + 1),
             )
             current = [even(built.template_in(parts)) for _, parts in rows]

@@ -6,17 +6,21 @@ Only wheels are fetched. To find the name and version of a source archive, pip r
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
 from bot.catalogue.source_config import SourceConfig, SourceError
+
+__all__ = ["Unreachable", "available", "fetch", "resolve"]
 
 PIP_SECONDS = 900
 """How long one download may take; the largest wheels have several hundred megabytes."""
@@ -32,14 +36,76 @@ UNREACHABLE = re.compile(
     r"|Network is unreachable|Connection refused|Read timed out|ConnectTimeout",
     re.IGNORECASE,
 )
+LISTED = re.compile(r"^Available versions: ([^\n]{0,200000})$", re.MULTILINE)
+PATTERN = re.compile(r"[*]|^(all|latest|last-of-minor(:[1-9][0-9]{0,3})?)$")
 ABSENT = re.compile(r"from versions: ([^)\n]{0,20000})\)")
+
+
+class Unreachable(SourceError):
+    """The package index cannot be reached, or the connection was cut; another time it may work."""
+
+
+def resolve(config: SourceConfig, listed: tuple[str, ...] | None = None) -> tuple[str, ...]:
+    """The releases that source.yaml means, oldest first.
+
+    The package index is asked only where there is a pattern; ``listed`` is its answer when it is known already. Pre-releases are meant only
+    where they are named in full. Raises Unreachable, and SourceError for a pattern that no release fits.
+    """
+    chosen: set[str] = set()
+    for wanted in config.releases:
+        if not PATTERN.search(wanted):
+            chosen.add(wanted)
+            continue
+        listed = available(config) if listed is None else listed
+        found = _chosen(wanted, [version for version in listed if _order(version)[0] and not _order(version)[1].is_prerelease])
+        if not found:
+            raise SourceError(
+                f"no release of {config.package} fits {wanted!r}; the newest are {', '.join(sorted(listed, key=_order)[-5:])}:"
+                " correct `releases` in source.yaml"
+            )
+        chosen |= set(found)
+    return tuple(sorted(chosen, key=_order))
+
+
+def _chosen(wanted: str, versions: list[str]) -> list[str]:
+    ordered = sorted(versions, key=_order)
+    if wanted == "all":
+        return ordered
+    if wanted == "latest":
+        return ordered[-1:]
+    if wanted.startswith("last-of-minor"):
+        lines = {(Version(version).epoch, Version(version).major, Version(version).minor): version for version in ordered}
+        count = wanted.partition(":")[2]
+        return list(lines.values())[-int(count) :] if count else list(lines.values())
+    return [version for version in ordered if fnmatchcase(version, wanted)]
+
+
+def available(config: SourceConfig) -> tuple[str, ...]:
+    """The releases that the package index lists, oldest first, pre-releases left out; through pip's own client.
+
+    Releases for another kind of machine or Python count as well. Raises Unreachable, and SourceError when there is none.
+    """
+    found: set[str] = set()
+    said = ""
+    # pip lists what fits one kind of machine: ask for this one, and for the one that most projects build for.
+    for options in itertools.islice(_ways(), 2):
+        command = ["index", "versions", config.package, "--ignore-requires-python", *(("--only-binary=:all:",) if options else ())]
+        _, said = _pip(command + list(options), f"the list of releases of {config.package}")
+        found |= {part.strip() for listed in LISTED.findall(said) for part in listed.split(",") if part.strip()}
+        if not found and UNREACHABLE.search(said):
+            raise _unreachable(f"list the releases of {config.package}", said)
+    if not found:
+        raise SourceError(
+            f"the package index lists no release of {config.package}: correct `package` in source.yaml.\npip said: {_last_line(said)}"
+        )
+    return tuple(sorted(found, key=_order))
 
 
 def fetch(config: SourceConfig, version: str, into: Path) -> Path:
     """Download the wheel of a release into a folder and return its path; a wheel that lies there already is taken.
 
-    Works whatever the machine's Python and platform, since only the files inside count. Raises SourceError when the package index
-    cannot be reached, the release doesn't exist or has no wheel, or the disk is full.
+    Works whatever the machine's Python and platform, since only the files inside count. Raises Unreachable when the package index
+    cannot be reached, SourceError when the release doesn't exist or has no wheel, or the disk is full.
     """
     into.mkdir(parents=True, exist_ok=True)
     if found := _lying_there(config, version, into):
@@ -54,10 +120,7 @@ def fetch(config: SourceConfig, version: str, into: Path) -> Path:
                 return Path(shutil.move(wheels[0], into / wheels[0].name))
             answers.append(said)
             if UNREACHABLE.search(said):
-                raise SourceError(
-                    f"the package index cannot be reached to fetch {config.package} {version}: check the network, and the index and "
-                    f"proxy that pip uses (`{sys.executable} -m pip config list`), then run this again.\npip said: {_last_line(said)}"
-                )
+                raise _unreachable(f"fetch {config.package} {version}", said)
             if "No space left on device" in said:
                 raise SourceError(f"the disk is full: {config.package} {version} does not fit into {into}; make room and run this again")
             if "No module named pip" in said:
@@ -88,13 +151,27 @@ def _ways() -> Iterator[tuple[str, ...]]:
 
 
 def _pip_download(requirement: str, folder: Path, options: tuple[str, ...]) -> tuple[int, str]:
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input", "--progress-bar=off"]
-    command += ["--disable-pip-version-check", "--retries=2", "--timeout=20", "--dest", str(folder), *options, requirement]
+    command = ["download", "--no-deps", "--only-binary=:all:", "--progress-bar=off", "--dest", str(folder)]
+    return _pip([*command, *options, requirement], requirement)
+
+
+def _pip(arguments: list[str], wanted: str) -> tuple[int, str]:
+    """What pip answers: its exit code, and its output and errors."""
+    command = [sys.executable, "-m", "pip", *arguments[:1], "--no-input", "--disable-pip-version-check", "--retries=2", "--timeout=20"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=PIP_SECONDS, check=False)
+        done = subprocess.run(
+            [*command, *arguments[1:]], capture_output=True, text=True, errors="replace", timeout=PIP_SECONDS, check=False
+        )
     except subprocess.TimeoutExpired as error:
-        raise SourceError(f"pip did not fetch {requirement} within {PIP_SECONDS} seconds; check the network and run this again") from error
+        raise Unreachable(f"pip did not fetch {wanted} within {PIP_SECONDS} seconds; check the network and run this again") from error
     return done.returncode, done.stdout + done.stderr
+
+
+def _unreachable(what: str, said: str) -> Unreachable:
+    return Unreachable(
+        f"the package index cannot be reached to {what}: check the network, and the index and "
+        f"proxy that pip uses (`{sys.executable} -m pip config list`), then run this again.\npip said: {_last_line(said)}"
+    )
 
 
 def _why_absent(config: SourceConfig, version: str, answers: list[str]) -> str:

@@ -140,9 +140,7 @@ class SamplePart(_Part):
     """A text as it stands in an issue or log, and what must be found in the template's holes."""
 
     text: _Text = Field(description="The text as printed, prefixes and all")
-    captures: dict[str, str] = Field(
-        default_factory=dict, description="Hole of the template, without its braces, to the text found in it"
-    )
+    captures: dict[str, str] = Field(default_factory=dict, description="Hole of the template, without its braces, to the text found in it")
 
 
 _Sample = Annotated[SamplePart, BeforeValidator(_as_sample, json_schema_input_type=str | SamplePart)]
@@ -175,9 +173,7 @@ class RecordFile(_Part):
     status: Literal["reviewed", "draft"] = Field("draft", description="reviewed once somebody held it against the source")
     source: SourcePart | None = Field(None, description="The line that the author looked at")
     provenance: ProvenancePart | None = Field(None, description="Who or what wrote the record, and when")
-    examples: tuple[_Sample, ...] = Field(
-        min_length=1, description="Texts that must be found to be this error; they are the record's test"
-    )
+    examples: tuple[_Sample, ...] = Field(min_length=1, description="Texts that must be found to be this error; they are the record's test")
     confusers: tuple[_Text, ...] = Field((), description="Similar texts that must not be found to be this error")
     seen_in: tuple[_Number, ...] = Field((), description="Numbers of issues of the repository in which it was seen")
 

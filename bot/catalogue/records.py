@@ -180,9 +180,7 @@ def _taken(record: Record, document: Document, ids: dict[str, str], texts: dict[
     faults = []
     if (other := ids.setdefault(record.id, record.file)) != record.file:
         line = document.line("id")
-        faults.append(
-            Fault(record.file, line, f"the id {record.id} is also that of {other}", "remove one of the two, or its `id`")
-        )
+        faults.append(Fault(record.file, line, f"the id {record.id} is also that of {other}", "remove one of the two, or its `id`"))
     for at, template in enumerate(record.templates or (Template(()),)):
         key = (record.type, template.skeleton, record.expression)
         if (other := texts.setdefault(key, record.file)) != record.file:
@@ -236,9 +234,7 @@ def dump_record(record: Record) -> str:
         "symptom": record.symptom,
         "status": record.status,
         "source": dataclasses.asdict(record.source) if record.source else None,
-        "provenance": {key: value for key, value in dataclasses.asdict(record.provenance).items() if value}
-        if record.provenance
-        else None,
+        "provenance": {key: value for key, value in dataclasses.asdict(record.provenance).items() if value} if record.provenance else None,
         "examples": [_dumped(sample) for sample in record.samples],
         "confusers": [sample.text for sample in record.confusers],
     }

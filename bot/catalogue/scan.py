@@ -1,29 +1,25 @@
-"""Scans a whole source with all cores, and makes records of what it finds."""
+"""Scans a whole source with all cores, takes from the cache what is known already, and makes records of what it finds."""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import zlib
-from collections import deque
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from bot.catalogue.cache import ScanCache, digest, packed, raised_of
 from bot.catalogue.derive import guard, handler, remedies
-from bot.catalogue.scanners import Known, Offer, Raised, Scanned, Unreadable, scan_alone
+from bot.catalogue.scanners import Raised
 from bot.catalogue.sources import SourceConfig, SourceFile
+from bot.catalogue.workers import BATCH_BYTES, Foreign, Job, Offered, Result, Workers
 from bot.model import RaiseSite, Record, SiteLines, Template, record_id
 
-BATCH_BYTES = 750_000
-"""Source handed to a process at a time: about 0.2 seconds of work, so that all finish together and the progress moves."""
-
-AHEAD = 3
-"""Batches that wait for each process; more would only fill memory."""
+__all__ = ["BATCH_BYTES", "Listing", "Scan", "Skipped", "make_record", "scan", "survey", "to_records"]
 
 MAX_CHAIN = 5
 """How often what a file wants may itself want something of other files."""
+
+SAVED_TOGETHER = 200
+"""Results that are written to the cache at a time: an interrupted scan loses no more."""
 
 Progress = Callable[[int, int], None]
 
@@ -46,173 +42,212 @@ class Scan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Result:
-    """What a process found in one file. ``text`` is the compressed source of a file that may have to be scanned once more."""
+class Listing:
+    """What one release holds: for each path where something raises, the key of its sites in the cache; what was skipped.
 
-    path: str
-    scanned: Scanned | None
-    reason: str = ""
-    text: bytes = b""
+    ``fresh`` counts the files that had to be scanned (those scanned twice count twice). ``passing`` says that a file failed
+    for a reason that may be gone another time.
+    """
+
+    sites: tuple[tuple[str, bytes], ...]
+    skipped: tuple[Skipped, ...]
+    files: int
+    fresh: int = 0
+    passing: bool = False
 
 
-def scan(files: Iterable[SourceFile], progress: Progress | None = None, *, total: int | None = None, processes: int | None = None) -> Scan:
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What scanning a file alone has told: why it cannot be scanned, where its sites are kept, its wants and offers."""
+
+    reason: str
+    sites: bytes
+    wants: tuple[str, ...]
+    offers: tuple[Offered, ...]
+
+
+@dataclass(slots=True)
+class Memory:
+    """The facts of the files of the release before, so that those of unchanged files need not be read again."""
+
+    facts: dict[bytes, _Facts] = field(default_factory=dict)
+
+
+def scan(
+    files: Iterable[SourceFile],
+    progress: Progress | None = None,
+    *,
+    total: int | None = None,
+    processes: int | None = None,
+    cache: ScanCache | None = None,
+) -> Scan:
     """Scan all files of a source.
 
     ``progress`` is called with the number of files done and of all (``total``, or else those seen so far). ``processes`` is the number of
     cores by default; 1 scans in this process. A file that cannot be scanned is skipped with its reason.
     """
-    count = processes or _cores()
-    found: dict[str, _Result] = {}
-    with _Workers(count) as workers:
-        for result in workers.run((file, {}) for file in files):
-            found[result.path] = result
-            if progress is not None:
-                progress(len(found), max(total or workers.seen, len(found)))
-        offered = _offered(found.values())
-        again = (
-            (SourceFile(result.path, zlib.decompress(result.text)), known)
-            for result in list(found.values())
-            if result.scanned is not None and result.text and (known := _known_to(result, offered))
+    with cache or ScanCache() as kept_in, Workers(processes) as workers:
+        listing = survey(files, kept_in, workers, progress, total=total)
+        raised = tuple(raised_of(site, path) for path, key in listing.sites for site in kept_in.get(key) or ())
+    return Scan(raised, listing.skipped, listing.files)
+
+
+def survey(
+    files: Iterable[SourceFile],
+    cache: ScanCache,
+    workers: Workers,
+    progress: Progress | None = None,
+    *,
+    total: int | None = None,
+    memory: Memory | None = None,
+) -> Listing:
+    """Scan all files of a source whose results are not in the cache, and say where the results of all are.
+
+    A file is scanned alone first; when other files offer what it wants, once more with that. Both results are kept: the first under the
+    file's content, the second also under what was known. Raises SourceError when the cache cannot be used.
+    """
+    return _Survey(cache, workers, progress, total or 0, memory or Memory()).run(files)
+
+
+class _Survey:
+    def __init__(self, cache: ScanCache, workers: Workers, progress: Progress | None, total: int, memory: Memory) -> None:
+        self.cache, self.workers, self.progress, self.total, self.memory = cache, workers, progress, total, memory
+        self.keys: dict[str, bytes] = {}
+        self.facts: dict[str, _Facts] = {}
+        self.texts: dict[str, bytes] = {}
+        self.skipped: dict[str, str] = {}
+        self.unsaved: list[tuple[bytes, bytes]] = []
+        self.seen = self.done = self.fresh = 0
+        self.passing = False
+
+    def run(self, files: Iterable[SourceFile]) -> Listing:
+        for result in self.workers.run(self._first(files)):
+            self._learn(result)
+        self._save(0)
+        self.memory.facts = {self.keys[path]: facts for path, facts in self.facts.items()}
+        found = {path: facts.sites for path, facts in self.facts.items() if not facts.reason}
+        found |= self._second(found)
+        self.skipped |= {path: facts.reason for path, facts in self.facts.items() if facts.reason}
+        return Listing(
+            tuple((path, found[path]) for path in sorted(found) if found[path]),
+            tuple(Skipped(path, self.skipped[path]) for path in sorted(self.skipped)),
+            len(found),
+            self.fresh,
+            self.passing,
         )
-        for result in workers.run(again):
-            if result.scanned is not None:
-                found[result.path] = result
-    results = [found[path] for path in sorted(found)]
-    return Scan(
-        tuple(raised for result in results if result.scanned is not None for raised in result.scanned.raised),
-        tuple(Skipped(result.path, result.reason) for result in results if result.scanned is None),
-        sum(result.scanned is not None for result in results),
-    )
 
-
-def _cores() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
-
-
-def _offered(results: Iterable[_Result]) -> dict[str, list[Offer]]:
-    offered: dict[str, list[Offer]] = {}
-    for result in results:
-        for key, offer in result.scanned.offers if result.scanned is not None else ():
-            offered.setdefault(key, []).append(offer)
-    return offered
-
-
-def _known_to(result: _Result, offered: dict[str, list[Offer]]) -> Known:
-    """What other files offer of what a file wants, and of what that wants in turn; empty when there is nothing from elsewhere."""
-    known: dict[str, tuple[Offer, ...]] = {}
-    wanted = set(result.scanned.wants) if result.scanned is not None else set()
-    for _ in range(MAX_CHAIN):
-        more: set[str] = set()
-        for key in wanted & offered.keys() - known.keys():
-            known[key] = tuple(offered[key])
-            more |= {need for offer in known[key] for need in offer.needs}
-        wanted = more
-    elsewhere = any(offer.path != result.path for offers in known.values() for offer in offers)
-    return known if elsewhere else {}
-
-
-# ------------------------------------------------------------------------------------------------------ processes
-
-Job = tuple[SourceFile, Known]
-
-
-def _scan_jobs(jobs: Sequence[Job]) -> list[_Result]:
-    """Scan some files; runs in a process of its own."""
-    return [_scan_job(file, known) for file, known in jobs]
-
-
-def _scan_job(file: SourceFile, known: Known) -> _Result:
-    try:
-        scanned = scan_alone(file, known)
-    except Unreadable as error:
-        return _Result(file.path, None, str(error))
-    except Exception as error:  # the fault of a scanner costs one file, never the scan
-        return _Result(file.path, None, f"the scanner failed: {type(error).__name__}: {error}")
-    return _Result(file.path, scanned, text=zlib.compress(file.text, 1) if scanned.wants and not known else b"")
-
-
-class _Workers:
-    """Processes that scan batches of files; this process itself where there can be no others."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self.seen = 0
-        self.pool: Executor | None = None
-
-    def __enter__(self) -> _Workers:
-        if self.count > 1:
-            self.pool = self._start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.pool is not None:
-            self.pool.shutdown(cancel_futures=True)
-
-    def _start(self) -> Executor | None:
-        """New processes rather than copies of this one (``spawn``): a copy of a process that has threads may hang."""
-        try:
-            return ProcessPoolExecutor(self.count, mp_context=multiprocessing.get_context("spawn"))
-        except (OSError, NotImplementedError, ImportError):  # no semaphores here: one process does it all
-            return None
-
-    def run(self, jobs: Iterable[Job]) -> Iterator[_Result]:
-        """Results of all jobs, in their order."""
-        waiting: deque[tuple[list[Job], Future[list[_Result]]]] = deque()
-        for batch in self._batches(jobs):
-            if self.pool is None:
-                yield from _scan_jobs(batch)
-                continue
-            try:
-                waiting.append((batch, self.pool.submit(_scan_jobs, batch)))
-            except (BrokenProcessPool, RuntimeError):
-                yield from self._rescue(waiting, batch)
-            while len(waiting) > self.count * AHEAD:
-                yield from self._finish(waiting)
-        while waiting:
-            yield from self._finish(waiting)
-
-    def _finish(self, waiting: deque[tuple[list[Job], Future[list[_Result]]]]) -> Iterator[_Result]:
-        batch, future = waiting.popleft()
-        try:
-            results = future.result()
-        except (BrokenProcessPool, OSError):
-            yield from self._rescue(waiting, batch, first=True)
-        else:
-            yield from results
-
-    def _rescue(self, waiting: deque[tuple[list[Job], Future[list[_Result]]]], batch: list[Job], first: bool = False) -> Iterator[_Result]:
-        """After a process died: scan what was waiting one file at a time, each in a process whose death costs only that file."""
-        batches = [batch, *(waiting_batch for waiting_batch, _ in waiting)] if first else [*(b for b, _ in waiting), batch]
-        waiting.clear()
-        if self.pool is not None:
-            self.pool.shutdown(wait=False, cancel_futures=True)
-        alone: Executor | None = None
-        for job in (job for batch in batches for job in batch):
-            alone = alone or ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
-            try:
-                yield from alone.submit(_scan_jobs, [job]).result()
-            except (BrokenProcessPool, OSError):
-                alone = None
-                yield _Result(job[0].path, None, "the process that scanned it died")
-        if alone is not None:
-            alone.shutdown()
-        self.pool = self._start()
-
-    def _batches(self, jobs: Iterable[Job]) -> Iterator[list[Job]]:
-        batch: list[Job] = []
-        size = 0
-        for job in jobs:
+    def _first(self, files: Iterable[SourceFile]) -> Iterator[Job]:
+        """The files whose content was never scanned; of the others, the facts are taken from the cache."""
+        for file in files:
             self.seen += 1
-            batch.append(job)
-            size += len(job[0].text)
-            if size >= BATCH_BYTES:
-                yield batch
-                batch, size = [], 0
-        if batch:
-            yield batch
+            if file.problem:
+                self.skipped[file.path] = file.problem
+                self._step()
+                continue
+            key = digest("file", file.path, hashlib.sha256(file.text).digest())
+            self.keys[file.path] = key
+            facts = self.memory.facts.get(key)
+            if facts is None and (held := self.cache.get(key)) is not None:
+                facts = _Facts(*held)
+            if facts is None or facts.wants:
+                self.texts[file.path] = file.text
+            if facts is not None:
+                self.facts[file.path] = facts
+                self._step()
+                continue
+            self.fresh += 1
+            yield file, ()
+
+    def _learn(self, result: Result) -> None:
+        self._step()
+        if result.passing:
+            self.skipped[result.path] = result.reason
+            self.passing = True
+            return
+        key = self.keys[result.path]
+        sites = digest("sites", key) if result.sites else b""
+        facts = _Facts(result.reason, sites, result.wants, result.offers)
+        self.facts[result.path] = facts
+        if not facts.wants:
+            self.texts.pop(result.path, None)
+        self.unsaved.append((key, packed((facts.reason, facts.sites, facts.wants, facts.offers))))
+        if sites:
+            self.unsaved.append((sites, result.sites))
+        self._save(SAVED_TOGETHER)
+
+    def _second(self, found: dict[str, bytes]) -> dict[str, bytes]:
+        """Where the sites of those files are that other files tell something about."""
+        offers = _Offers((path, facts.offers) for path, facts in self.facts.items())
+        told = {path: digest("told", self.keys[path], known) for path in found if (known := offers.digest(path, self.facts[path].wants))}
+        held = self.cache.holds(told.values())
+        keys: dict[str, bytes] = {}
+        for path, key in told.items():
+            if key in held:
+                keys[path] = key
+        jobs = ((SourceFile(path, self.texts[path]), offers.known(self.facts[path].wants)) for path in told if path not in keys)
+        for result in self.workers.run(jobs):
+            self.fresh += 1
+            if result.reason:  # what was found without the others stands
+                self.passing |= result.passing
+                continue
+            keys[result.path] = told[result.path]
+            self.unsaved.append((told[result.path], result.sites or packed(())))
+            self._save(SAVED_TOGETHER)
+        self._save(0)
+        return keys
+
+    def _save(self, waiting: int) -> None:
+        if len(self.unsaved) > waiting:
+            self.cache.put(self.unsaved)
+            self.unsaved = []
+
+    def _step(self) -> None:
+        self.done += 1
+        if self.progress is not None:
+            self.progress(self.done, max(self.total or self.seen, self.done))
+
+
+class _Offers:
+    """What all files of a source offer, and what of it a file gets to know."""
+
+    def __init__(self, found: Iterable[tuple[str, tuple[Offered, ...]]]) -> None:
+        self.offers: dict[str, list[tuple[str, bytes, tuple[str, ...], bytes]]] = {}
+        for path, offers in sorted(found):
+            for key, mark, needs, data in offers:
+                self.offers.setdefault(key, []).append((path, mark, needs, data))
+        self.reached: dict[str, tuple[bytes, frozenset[str]]] = {}
+
+    def digest(self, path: str, wants: Iterable[str]) -> bytes:
+        """A digest of all that a file gets to know; empty when there is nothing from elsewhere."""
+        marks, paths = [], set()
+        for key in wants:
+            if key in self.offers:
+                if key not in self.reached:
+                    self.reached[key] = self._reach(key)
+                mark, found = self.reached[key]
+                marks.append(mark)
+                paths |= found
+        return digest(*marks) if paths - {path} else b""
+
+    def _reach(self, key: str) -> tuple[bytes, frozenset[str]]:
+        """A digest of what is offered under a key and of what that needs, and the paths of it."""
+        offers = [(found, offer) for found in self._keys((key,)) for offer in self.offers[found]]
+        return digest(*(part for found, offer in offers for part in (found, offer[1]))), frozenset(offer[0] for _, offer in offers)
+
+    def _keys(self, wants: Iterable[str]) -> list[str]:
+        found: dict[str, None] = {}
+        wanted = set(wants)
+        for _ in range(MAX_CHAIN):
+            more: set[str] = set()
+            for key in sorted(wanted & self.offers.keys() - found.keys()):
+                found[key] = None
+                more |= {need for _, _, needs, _ in self.offers[key] for need in needs}
+            wanted = more
+        return list(found)
+
+    def known(self, wants: Iterable[str]) -> Foreign:
+        """What a file gets to know, as it is handed to the process that scans it."""
+        return tuple((key, tuple((path, data, needs) for path, _, needs, data in self.offers[key])) for key in self._keys(wants))
 
 
 # -------------------------------------------------------------------------------------------------------- records
@@ -232,24 +267,36 @@ def _place(raised: Raised) -> tuple[str, int, int, str, str]:
 
 
 def _record(id: str, config: SourceConfig, group: Sequence[Raised], release: str) -> Record:
-    first = group[0]
     places = {(raised.path, raised.line, raised.function): raised for raised in reversed(group)}
     sites = tuple(_site(raised, release) for raised in sorted(places.values(), key=_place))
+    return make_record(id, config, group, sites)
+
+
+def make_record(
+    id: str, config: SourceConfig, group: Sequence[Raised], sites: Sequence[RaiseSite], gone: Sequence[RaiseSite] = ()
+) -> Record:
+    """The record of all that is raised with one type and text, and what the code says of it.
+
+    ``group`` gives type, spelling and kind, the first of it before the others; ``sites`` are the places, and ``gone`` those of older
+    releases, which say nothing about the record any more.
+    """
+    first = group[0]
     templates = {template.skeleton: template for raised in reversed(group) for template in reversed((raised.template, *raised.also))}
     templates = {first.template.skeleton: first.template, **templates}
     kinds = {raised.kind for raised in group}
     is_raised = not kinds <= {"log", "warning"}
+    current = tuple(sites)
     return Record(
         id=id,
         repository=config.repository,
         type=first.type,
         templates=tuple(template for template in templates.values() if template.parts),
-        sites=sites,
+        sites=(*current, *gone),
         kind="error" if "error" in kinds else first.kind,
         expression=first.expression,
         remedies=remedies(_as_said(first.template)) if kinds != {"warning"} else (),
-        guard=guard(sites) if is_raised else "",
-        handler=handler(first.type, sites, config) if is_raised else "",
+        guard=guard(current) if is_raised else "",
+        handler=handler(first.type, current, config) if is_raised else "",
     )
 
 

@@ -35,11 +35,18 @@ class SourceConfig(BaseModel):
         description="Folder in the archive to folder in the repository, both with a slash at the end; files elsewhere are left out",
     )
     tag: str = Field("v{version}", description="Tag of a release in the repository, with {version} in it")
-    releases: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9.+!*_-]+$")], ...] = Field(
-        min_length=1, description="Releases that the catalogue holds"
+    releases: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9.+!*_:-]+$")], ...] = Field(
+        min_length=1,
+        description="Releases that the catalogue holds: all, latest, last-of-minor (the last patch of each minor version; last-of-minor:5 of the"
+        " newest five), versions, patterns (0.5.*)",
     )
     leave_out: tuple[str, ...] = Field((), description="Patterns of repository paths that are left out; * also stands for slashes")
     areas: dict[str, str] = Field(default_factory=dict, description="Pattern of repository paths to area; the first that fits wins")
+
+    @field_validator("releases", mode="before")
+    @classmethod
+    def _one_or_many(cls, releases: object) -> object:
+        return (releases,) if isinstance(releases, str) else releases
 
     @field_validator("tag")
     @classmethod

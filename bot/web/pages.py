@@ -27,8 +27,8 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False})
 _FORMATTER = HtmlFormatter(nowrap=True)
 
 _STATUS = {
-    "reviewed": "Explained, and held against the source by a person.",
-    "draft": "Explained, but not yet held against the source by a person.",
+    "reviewed": "Explained, and held against the source.",
+    "draft": "Explained, but not yet held against the source.",
     "derived": "Nobody has explained this error in words yet: what stands here is read from the source code.",
     "changed": "The text of this error has changed in a newer release since it was explained.",
     "obsolete": "The newest release no longer has this text.",

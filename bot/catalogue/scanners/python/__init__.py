@@ -22,16 +22,17 @@ GLOBAL = re.compile(r"^[ \t]*global[ \t]+([A-Za-z0-9_, \t]{1,2000})", re.MULTILI
 
 
 @SCANNERS.add("python", suffixes=".py")
-def scan(file: SourceFile, known: Known) -> Scanned:
+def scan_python(file: SourceFile, known: Known, *, flow: bool = True) -> Scanned:
     """Python source, by its syntax tree.
 
-    Raises Unreadable for a file that cannot be decoded or parsed.
+    Without ``flow``, no variable, constant or function is followed: for measuring what following them is worth. Raises Unreadable for a
+    file that cannot be decoded or parsed.
     """
     text = _decode(file.text)
     collecting = gc.isenabled()
     gc.disable()  # a syntax tree is large and has no cycles: collecting while it grows takes a third of the time
     try:
-        return _scan(file.path, text, known)
+        return _scan(file.path, text, known, flow)
     finally:
         if collecting:
             gc.enable()
@@ -45,7 +46,7 @@ def _decode(data: bytes) -> str:
         raise Unreadable(f"cannot be decoded: {error}") from error
 
 
-def _scan(path: str, text: str, known: Known) -> Scanned:
+def _scan(path: str, text: str, known: Known, flow: bool) -> Scanned:
     knowledge = Knowledge(path, known)
     try:
         with warnings.catch_warnings():
@@ -53,9 +54,11 @@ def _scan(path: str, text: str, known: Known) -> Scanned:
             tree = ast.parse(text)
         lines = text.split("\n")
         walk = Walk(path, lines, knowledge)
+        walk.reader.follows = flow
         walk.volatile.update(name.strip() for names in GLOBAL.findall(text) for name in names.split(","))
         walk.module(tree)
-        if walk.missed & walk.constants.keys() or knowledge.missed & {fact.name for _, fact in walk.functions} | walk.classes.keys():
+        later = walk.missed & walk.constants.keys() or knowledge.missed & {fact.name for _, fact in walk.functions} | walk.classes.keys()
+        if flow and later:
             # What stands further down in the file was not known when it was needed: walk once more.
             for one in walk.kept:
                 key = f"kept:{one.attribute}"

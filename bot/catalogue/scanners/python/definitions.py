@@ -210,7 +210,7 @@ class Definitions(Flow):
 
     def functions_called(self, node: ast.expr) -> tuple[Function, ...]:
         """What is known of a function that is called with a text."""
-        if not isinstance(node, ast.Call):
+        if not isinstance(node, ast.Call) or not self.reader.follows:
             return ()
         if not any(self.reader.texts(value) is not None for value in (*node.args, *(k.value for k in node.keywords))):
             return ()

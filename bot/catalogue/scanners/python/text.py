@@ -147,6 +147,7 @@ class Reader:
 
     def __init__(self, look_up: Callable[[ast.expr], Texts | None], call: Callable[[ast.expr, Reader], Texts | None]) -> None:
         self.environment: Environment = {}
+        self.follows = True
         self.look_up = look_up
         self.call = call
         self._depth = 0
@@ -168,7 +169,7 @@ class Reader:
 
     def _called(self, node: ast.Name) -> Texts | None:
         """The texts of a variable that holds what a function returned; ``x = f(x)`` would ask for itself without end."""
-        if self._depth >= MAX_CALLS:
+        if self._depth >= MAX_CALLS or not self.follows:
             return None
         self._depth += 1
         try:
@@ -308,6 +309,8 @@ class Reader:
         return self.texts(node.value)
 
     def _name(self, node: ast.Name) -> Texts | None:
+        if not self.follows:
+            return None
         value = self.environment.get(node.id)
         if value is None:
             return self.look_up(node)
@@ -316,7 +319,7 @@ class Reader:
         return distinct((hole(node),) if isinstance(parts, Opaque) else parts for parts in value)
 
     def _attribute(self, node: ast.Attribute) -> Texts | None:
-        return self.look_up(node)
+        return self.look_up(node) if self.follows else None
 
     def _call(self, node: ast.Call) -> Texts | None:
         func = node.func
