@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.catalogue.catalogue import Entry
+from bot.matching.background import background
 from bot.matching.template import GLUE, Words, pattern
 from bot.model import Template
 
@@ -23,10 +24,10 @@ CANDIDATES = 64
 RAREST = 24
 """How many of a message's words are looked up, rarest first."""
 
-MIN_SHARED = 12.0
-"""Bits that an entry must share with a message to be looked at; less proves nothing even where a frame agrees."""
+MIN_PROOF = 14.0
+"""Bits that an entry's words in a message must prove to be looked at; less is nothing even where a frame agrees."""
 
-FORMAT = 1
+FORMAT = 2
 """Format of the stored index; another one is built anew."""
 
 
@@ -34,7 +35,9 @@ class Index:
     """Templates by their words.
 
     ``ids[n]`` is the record of entry n, ``facts[n]`` its kind, type, and whether it is a message (``text``) or an asserted line
-    (``source``), ``patterns[n]`` its pieces, ``total[n]`` its literal information in bits.
+    (``source``), ``patterns[n]`` its pieces, ``total[n]`` how rare its words are together, in bits. ``weights`` are what the words of all
+    patterns prove (:mod:`bot.matching.background`), one after another, those of entry n from ``weight_starts[n]`` on. ``postings``
+    lists for each word the entries that hold it, from ``starts[word]`` on, and ``proof`` what it proves in each.
     """
 
     def __init__(
@@ -47,8 +50,12 @@ class Index:
         starts: NDArray[np.int64],
         postings: NDArray[np.int32],
         total: NDArray[np.float32],
+        proof: NDArray[np.float16],
+        weights: NDArray[np.float16],
+        weight_starts: NDArray[np.int64],
     ) -> None:
-        self.ids, self.facts, self.patterns, self.total = ids, facts, patterns, total
+        self.ids, self.facts, self.patterns, self.total, self._proof = ids, facts, patterns, total, proof
+        self._weights, self._weight_starts = weights, weight_starts
         self._words, self._bits, self._starts, self._postings = words, bits, starts, postings
         self._numbers = {word: number for number, word in enumerate(words)}
 
@@ -56,20 +63,28 @@ class Index:
         """The pattern of an entry."""
         return tuple(self.patterns[entry].split(GLUE))
 
-    def candidates(self, message: Words) -> list[tuple[int, float]]:
-        """Entries that share rare words with the message, and the bits of the words they share.
+    def weights(self, entry: int) -> list[float]:
+        """What each word of an entry's pattern proves, in bits."""
+        weights: list[float] = self._weights[self._weight_starts[entry] : self._weight_starts[entry + 1]].tolist()
+        return weights
 
-        One half are those that share most, the other those of which most is shared.
+    def candidates(self, message: Words) -> list[tuple[int, float]]:
+        """Entries that may lie in the message, and the rarity in bits of the words they share with it.
+
+        One half are those that share most, the other those of which most is shared. Left out are those whose shared words prove too
+        little even if they stand in order.
         """
         known = {self._numbers[word] for word in message.list if word in self._numbers}
         if not known:
             return []
         rarest = sorted(known, key=lambda number: (-self._bits[number], number))[:RAREST]
-        runs = [self._postings[self._starts[number] : self._starts[number + 1]] for number in rarest]
-        entries = np.concatenate(runs)
-        weights = np.repeat(self._bits[rarest], [len(run) for run in runs])
-        shared = np.bincount(entries, weights=weights, minlength=len(self.ids))
-        found = np.flatnonzero(shared >= MIN_SHARED)
+        spans = [slice(self._starts[number], self._starts[number + 1]) for number in rarest]
+        entries = np.concatenate([self._postings[span] for span in spans])
+        rarity = np.repeat(self._bits[rarest], [span.stop - span.start for span in spans])
+        shared = np.bincount(entries, weights=rarity, minlength=len(self.ids))
+        proof = np.bincount(entries, weights=np.concatenate([self._proof[span] for span in spans]), minlength=len(self.ids))
+        # Of a long message only the rarest words were looked up: the others may prove more.
+        found = np.flatnonzero(proof >= (MIN_PROOF if len(known) <= RAREST else MIN_PROOF / 2))
         amount: NDArray[np.float64] = shared[found].astype(np.float64)
         share = amount / self.total[found]
         best: dict[int, float] = {}
@@ -91,6 +106,9 @@ class Index:
             starts=self._starts,
             postings=self._postings,
             total=self.total,
+            proof=self._proof,
+            weights=self._weights,
+            weight_starts=self._weight_starts,
         )
         return out.getvalue()
 
@@ -101,7 +119,8 @@ class Index:
             if int(stored["format"][0]) != FORMAT:
                 return None
             ids, facts, patterns, words = (_unpack(stored[name]) for name in ("ids", "facts", "patterns", "words"))
-            return cls(ids, facts, patterns, words, stored["bits"], stored["starts"], stored["postings"], stored["total"])
+            names = ("bits", "starts", "postings", "total", "proof", "weights", "weight_starts")
+            return cls(ids, facts, patterns, words, *(stored[name] for name in names))
 
 
 def _largest(amounts: NDArray[np.float64], count: int) -> list[int]:
@@ -134,16 +153,22 @@ def build(entries: Iterable[Entry]) -> Index:
     words = list(counts)
     bits = _rarity(counts)
     numbers = {word: number for number, word in enumerate(words)}
-    lists: list[list[int]] = [[] for _ in words]
+    lists: list[dict[int, float]] = [{} for _ in words]
     total = np.zeros(len(ids), dtype=np.float32)
+    flat: list[float] = []
+    weight_starts = np.zeros(len(ids) + 1, dtype=np.int64)
     for entry_number, text in enumerate(patterns):
         own = [numbers[word] for word in text.replace(GLUE, " ").split()]
+        weights = background().weights(text.split(GLUE))
         total[entry_number] = bits[own].sum()
-        for number in set(own):
-            lists[number].append(entry_number)
+        for number, weight in zip(own, weights, strict=True):
+            lists[number][entry_number] = lists[number].get(entry_number, 0.0) + weight
+        flat.extend(weights)
+        weight_starts[entry_number + 1] = len(flat)
     starts = np.concatenate([[0], np.cumsum([len(run) for run in lists])]).astype(np.int64)
     postings = np.fromiter((n for run in lists for n in run), dtype=np.int32, count=int(starts[-1]))
-    return Index(ids, facts, patterns, words, bits, starts, postings, total)
+    proof = np.fromiter((weight for run in lists for weight in run.values()), dtype=np.float16, count=int(starts[-1]))
+    return Index(ids, facts, patterns, words, bits, starts, postings, total, proof, np.array(flat, dtype=np.float16), weight_starts)
 
 
 def _rarity(counts: Counter[str]) -> NDArray[np.float32]:

@@ -14,7 +14,6 @@ from math import log2
 
 from bot.catalogue.catalogue import Catalogue
 from bot.matching import evidence, foreign, index
-from bot.matching.background import background
 from bot.matching.evidence import Seen
 from bot.matching.template import Alignment, Words, align, captures, pattern, split_words
 from bot.model import SILENT_KINDS, Decision, Match, Occurrence, Reading, Reason, Record, Template, Verdict
@@ -36,6 +35,9 @@ MIN_LINES = 8
 
 MIN_COVERAGE = 0.8
 """Share of the template that must stand in a message when it does not stand there from its start on."""
+
+MAX_OCCURRENCES = 60
+"""Errors of one text that are looked up, so that a log made of our own texts takes no more than a quarter of a second."""
 
 MAX_SUCCESSORS = 100
 """Edits of one text that are followed at the most."""
@@ -77,7 +79,7 @@ class Matcher:
         found: list[tuple[Match, bool]] = []
         near: list[Match] = []
         search = self._prior + log2(max(len(reading.occurrences), MIN_LINES))
-        for occurrence in reading.occurrences:
+        for occurrence in _worth_a_look(reading.occurrences):
             for link in _chain(occurrence):
                 ranked = self._rank(link, search)
                 near.extend(ranked[:2])
@@ -137,7 +139,7 @@ class Matcher:
         for entry, shared in self.index.candidates(message):
             pieces = self.index.pieces(entry)
             loosely = shared >= min(LOOSE_SHARE * float(self.index.total[entry]), LOOSE_BITS)
-            found = align(pieces, message, background().weights(pieces), loosely)
+            found = align(pieces, message, self.index.weights(entry), loosely)
             if found is not None:
                 yield entry, pieces, found
 
@@ -196,6 +198,15 @@ def matcher(catalogue: Catalogue) -> Matcher:
 def _type_shares(facts: list[str]) -> dict[str, float]:
     counts = Counter(fact.split(" ")[1] for fact in facts)
     return {type_: count / len(facts) for type_, count in counts.items()}
+
+
+def _worth_a_look(occurrences: tuple[Occurrence, ...]) -> tuple[Occurrence, ...]:
+    """At most MAX_OCCURRENCES of a text's errors, in their order: title and tracebacks first, then those nearest to its ends."""
+    if len(occurrences) <= MAX_OCCURRENCES:
+        return occurrences
+    last = len(occurrences) - 1
+    ranked = sorted(range(len(occurrences)), key=lambda n: (occurrences[n].dialect not in ("title", "traceback"), min(n, last - n)))
+    return tuple(occurrences[n] for n in sorted(ranked[:MAX_OCCURRENCES]))
 
 
 def _chain(occurrence: Occurrence) -> Iterator[Occurrence]:
