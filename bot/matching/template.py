@@ -257,6 +257,10 @@ def captures(template: Template, message: str) -> tuple[Capture, ...]:
             literal = literal.strip()
             where = folded.find(literal, at or 0)
         if where < 0:
+            end = _find_head(literal, folded, at or 0)
+            if open_hole is not None and end is not None:
+                found.append(Capture(open_hole, message[offsets[at or 0] : offsets[end]]))
+                open_hole = None
             break
         if open_hole is not None:
             begin = offsets[at] if at is not None else 0
@@ -267,6 +271,19 @@ def captures(template: Template, message: str) -> tuple[Capture, ...]:
         rest = message[offsets[at] :] if at < len(offsets) else ""
         found.append(Capture(open_hole, rest.strip().split("\n")[0]))
     return tuple(Capture(c.expression, c.value.strip()) for c in found if c.value.strip())
+
+
+def _find_head(literal: str, folded: str, at: int) -> int | None:
+    """Where the first words of a literal stand that is not there whole (two words at least, or one long one); None when not even they."""
+    words = literal.split(" ")
+    for count in range(len(words) - 1, 0, -1):
+        head = " ".join(words[:count])
+        if len(head.strip()) < 6:
+            break
+        where = folded.find(head, at)
+        if where >= 0:
+            return where
+    return None
 
 
 _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00a0": " "})

@@ -89,6 +89,7 @@ def test_common_words_far_apart_do_not_make_a_match() -> None:
         ("{name} memory leak detected! {token}", "pool memory leak detected! x=1", [("name", "pool"), ("token", "x=1")]),
         ("Capture failed: {e}\nSolutions: 1", "Capture failed: out of memory", [("e", "out of memory")]),
         ("{a}{b} end", "one two end", [("a", "one two")]),
+        ("models {m} are not supported for now. Known: {k}", "models ['A'] are not supported?", [("m", "['A']")]),
         ("can't read '{p}'", "can\u2019t read \u2018file\u2019", [("p", "file")]),
         ("no holes", "no holes", []),
     ],
