@@ -153,7 +153,8 @@ def history(match: Match) -> str:
     if record.status == "obsolete":
         until = f"until release {plain(last)} and is gone since" if last else "in older releases and is gone"
         return f"This text existed {until}: an upgrade ends this message, though not always what caused it."
-    if match.template != record.template and record.template.parts and record.status in ("changed", "reviewed", "draft"):
+    older = match.template not in record.templates or (record.status == "changed" and match.template != record.template)
+    if older and record.template.parts:
         return "This is the text of an older release. There it has changed since, and now reads:\n\n" + fence(
             str(record.template), most=400, lines=6
         )

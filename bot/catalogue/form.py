@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from bot.catalogue.strict_yaml import Plain
 from bot.model import Template
 
-MIN_LETTERS = 10
+MIN_LETTERS = 8
 """Letters and digits that a template needs outside its holes.
 
 One sglang template in two hundred has fewer (``'{}: {}'``, ``'TP {}'``), and such a text is found in logs that have nothing to

@@ -34,9 +34,9 @@ ALIASES = {"EnvironmentError": "OSError", "IOError": "OSError", "log:critical": 
 MISSING_INSIDE = 1.6
 """Price of a literal bit that is skipped inside the matched part: a message of other words is another message."""
 
-CUT_BASE, CUT, CUT_CAP = 1.5, 0.1, 4.0
-"""Price of a missing end that is cut off or that a hole may hide: for any, more for each literal bit, and the most together. A whole
-template is so preferred to a longer one that begins with it."""
+CUT_BASE, CUT, CUT_CAP = 1.5, 0.1, {True: 4.0, False: 9.0}
+"""Price of a missing end that is cut off or that a hole may hide: for any, more for each literal bit, and the most together where the
+text is cut or quoted by a person, and where it is printed whole. A whole template is so preferred to a longer one that begins with it."""
 
 MISSING_TAIL = 1.0
 """Price of a literal bit after the matched part where the message goes on otherwise."""
@@ -65,7 +65,8 @@ def weigh_text(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence
         reasons.append(Reason("missing words", -MISSING_INSIDE * found.missing_inside, "words of the template are missing"))
     if found.missing_tail > 0.05:
         if found.at_hole or occurrence.truncated or found.last == len(message) - 1:
-            reasons.append(Reason("cut", -min(CUT_BASE + CUT * found.missing_tail, CUT_CAP), "the end of the template is missing"))
+            price = min(CUT_BASE + CUT * found.missing_tail, CUT_CAP[quoted or occurrence.truncated])
+            reasons.append(Reason("cut", -price, "the end of the template is missing"))
         else:
             price = min(OWN_WORDS * found.missing_tail, OWN_WORDS_CAP) if quoted else MISSING_TAIL * found.missing_tail
             reasons.append(Reason("other end", -price, "the message goes on with other words than the template"))
