@@ -249,6 +249,12 @@ def _release(reading: Reading, catalogue: Catalogue) -> str | None:
     return None
 
 
+def _rank_among_causes(match: Match) -> tuple[bool, bool, bool, int]:
+    """Sure before unsure, raised before logged, printed before quoted by a person, earlier in the text before later."""
+    occurrence = match.occurrence
+    return match.score < ANSWER, match.record.kind == "log", occurrence.dialect in evidence.QUOTED, occurrence.span[0]
+
+
 def _decide(found: list[tuple[Match, bool]], near: list[Match], release: str | None) -> Verdict:
     """One match for each record, causes before symptoms; silent when nothing but symptoms, or nothing, is sure enough."""
     best: dict[str, Match] = {}
@@ -261,6 +267,6 @@ def _decide(found: list[tuple[Match, bool]], near: list[Match], release: str | N
         nearest = tuple(sorted(near, key=lambda match: -match.score)[:SHOWN])
         why = "only symptoms of another error were found" if best else "nothing matches well enough"
         return Verdict("silent", nearest, release, why)
-    order = sorted(causes, key=lambda match: (match.score < ANSWER, match.record.kind == "log", match.occurrence.span[0]))
+    order = sorted(causes, key=_rank_among_causes)
     decision: Decision = "answer" if order[0].score >= ANSWER else "cautious"
     return Verdict(decision, tuple(order), release, f"{order[0].record.type} matches with probability {order[0].score:.2f}")
