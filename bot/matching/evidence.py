@@ -31,8 +31,15 @@ ALIASES = {"EnvironmentError": "OSError", "IOError": "OSError", "log:critical": 
 
 # ------------------------------------------------------------------------------------------------------------- text
 
+FULL, DAMPED = 40.0, 0.5
+"""Literal bits that count in full, and what each further one counts: words of one sentence are not independent for ever."""
+
 MISSING_INSIDE = 1.6
 """Price of a literal bit that is skipped inside the matched part: a message of other words is another message."""
+
+CHANGED_LEAST, CHANGED_MOST = 4.0, 30.0
+"""Skipped bits from which a printed line counts as changed, and the most that its text then counts: other projects copy texts and
+change a word, so it is enough for a question and not for an answer."""
 
 CUT_BASE, CUT, CUT_CAP = 1.5, 0.1, {True: 4.0, False: 9.0}
 """Price of a missing end that is cut off or that a hole may hide: for any, more for each literal bit, and the most together where the
@@ -53,18 +60,24 @@ INTRUDER = 3.0
 LEAD, LEAD_CAP = 0.8, 5.0
 """Price of a word before a template that starts with a literal, and the most that they cost together."""
 
-RUNS_ON = 6.0
-"""Price when a printed message goes on in its line after the template's last literal: another message with the same start."""
+SAME_SENTENCE = {True: 3.0, False: 8.0}
+"""Price of a word right before or after the template in the same sentence, when quoted and when printed: it makes another sentence."""
+
+_SENTENCE_END = re.compile(r"[.:;!?\n|>\])\"'`]|[-\u2013\u2014] ")
+"""What separates a template's text from words that are not its own."""
 
 
 def weigh_text(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence, message: Words) -> list[Reason]:
     """What the words of the message say for the template."""
     quoted = occurrence.dialect in QUOTED
-    reasons = [Reason("text", found.matched, f"{found.coverage:.0%} of the template's words stand there in order")]
+    counted = min(found.matched, FULL) + DAMPED * max(found.matched - FULL, 0.0)
+    if found.missing_inside > CHANGED_LEAST and not quoted:
+        counted = min(counted, CHANGED_MOST)
+    reasons = [Reason("text", counted, f"{found.coverage:.0%} of the template's words stand there in order")]
     if found.missing_inside > 0.05:
         reasons.append(Reason("missing words", -MISSING_INSIDE * found.missing_inside, "words of the template are missing"))
     if found.missing_tail > 0.05:
-        if found.at_hole or occurrence.truncated or found.last == len(message) - 1:
+        if found.open_end or occurrence.truncated or found.last == len(message) - 1:
             price = min(CUT_BASE + CUT * found.missing_tail, CUT_CAP[quoted or occurrence.truncated])
             reasons.append(Reason("cut", -price, "the end of the template is missing"))
         else:
@@ -78,17 +91,17 @@ def weigh_text(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence
         reasons.append(Reason("other words", -INTRUDER * found.intruders, "other words stand inside the template's text"))
     if pieces[0] and found.first and occurrence.dialect != "source":
         price = min(LEAD * found.first, LEAD_CAP) * (0.5 if quoted else 1.0)
+        if not _apart(occurrence.message, message, found.first - 1):
+            price += SAME_SENTENCE[quoted]
         reasons.append(Reason("words before", -price, "the message begins with other words"))
-    if found.exact and pieces[-1] and not quoted and _runs_on(occurrence.message, message, found.last):
-        reasons.append(Reason("runs on", -RUNS_ON, "the message goes on where the template ends"))
+    if found.exact and pieces[-1] and found.last < len(message) - 1 and not _apart(occurrence.message, message, found.last):
+        reasons.append(Reason("runs on", -SAME_SENTENCE[quoted], "the sentence goes on where the template ends"))
     return reasons
 
 
-def _runs_on(text: str, message: Words, last: int) -> bool:
-    """Whether another word follows on the same line."""
-    if last + 1 >= len(message):
-        return False
-    return "\n" not in text[message.spans[last][1] : message.spans[last + 1][0]]
+def _apart(text: str, message: Words, word: int) -> bool:
+    """Whether more than blanks and commas stands between a word of the message and the next."""
+    return _SENTENCE_END.search(text[message.spans[word][1] : message.spans[word + 1][0]]) is not None
 
 
 # ------------------------------------------------------------------------------------------------------------- type
@@ -148,7 +161,7 @@ INNER_FRAME = 4.0
 ELSEWHERE = -5.0
 """What it costs when the last frame is in the repository, but in no function that raises this record."""
 
-FOREIGN = -18.0
+FOREIGN = -30.0
 """What it costs when the last frame is outside the repository: another project raised it."""
 
 IMPLICIT = -60.0

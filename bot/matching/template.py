@@ -107,8 +107,8 @@ class Alignment:
     ``matched`` of ``total`` were found in order; ``missing_inside`` were skipped before the last one found, ``missing_tail`` come after
     it. ``first`` and ``last`` are the word numbers of the message that the match spans (last inclusive). ``gaps`` is what the jumps over
     other words cost: a word found n words further on could have been any of n. ``intruders`` counts foreign words inside literal
-    pieces. ``exact``: every piece stands there whole and in order. ``at_hole``: what is missing comes after a hole, which may
-    hold the rest of the message.
+    pieces. ``exact``: every piece stands there whole and in order. ``open_end``: what is missing comes after a hole, which may hold
+    the rest of the message, or the message ends in the middle of the next word.
     """
 
     matched: float
@@ -120,7 +120,7 @@ class Alignment:
     gaps: float
     intruders: int
     exact: bool
-    at_hole: bool
+    open_end: bool
 
     @property
     def coverage(self) -> float:
@@ -154,7 +154,7 @@ def _align_forward(pieces: Sequence[str], message: Words, weights: Sequence[floa
     """Each piece in turn by ``str.find``; the piece that fails may stand there in its first words (a cut or quoted head)."""
     joined, at, gaps, used = message.joined, 0, 0.0, 0
     first = last = -1
-    whole = True
+    whole, open_end = True, True
     for piece in pieces:
         if not piece:
             continue
@@ -170,12 +170,18 @@ def _align_forward(pieces: Sequence[str], message: Words, weights: Sequence[floa
         length = head.count(" ") + 1
         used, last = used + length, number + length - 1
         if not whole:
+            open_end = _is_cut_word(piece[len(head) + 1 :], message, last)
             break
         at = found + len(piece) + 1
     if first < 0:
         return None
     total, matched = sum(weights), sum(weights[:used])
-    return Alignment(matched, total, 0.0, total - matched, first, last, gaps, 0, whole, whole or found < 0)
+    return Alignment(matched, total, 0.0, total - matched, first, last, gaps, 0, whole, open_end)
+
+
+def _is_cut_word(rest: str, message: Words, last: int) -> bool:
+    """Whether the message ends right after its word ``last``, in the middle of the first word of ``rest``."""
+    return last == len(message) - 2 and rest.split(" ", 1)[0].startswith(message.joined[message.starts[-1] + 1 : -1])
 
 
 def _longest_head(piece: str, joined: str, at: int) -> tuple[str, int]:
@@ -218,8 +224,8 @@ def _align_loosely(pieces: Sequence[str], message: Words, weights: Sequence[floa
             gaps += 1.0 + log2(1 + abs(jump))
         if jump > 0 and piece_of[want_a] == piece_of[want_b]:
             intruders += min(jump, 8)
-    at_hole = end + 1 == len(wanted) or piece_of[end] != piece_of[end + 1]
-    return Alignment(matched, total, max(total - matched - tail, 0.0), tail, pairs[0][1], last, gaps, intruders, False, at_hole)
+    open_end = end + 1 == len(wanted) or piece_of[end] != piece_of[end + 1]
+    return Alignment(matched, total, max(total - matched - tail, 0.0), tail, pairs[0][1], last, gaps, intruders, False, open_end)
 
 
 def _drop_strays(pairs: list[tuple[int, int]], weights: Sequence[float]) -> list[tuple[int, int]]:

@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log2
 
+from rapidfuzz import fuzz
+
 from bot.catalogue.catalogue import Catalogue
 from bot.matching import evidence, foreign, index
 from bot.matching.evidence import Seen
-from bot.matching.template import Alignment, Words, align, captures, pattern, split_words
+from bot.matching.template import GLUE, Alignment, Words, align, captures, pattern, split_words
 from bot.model import SILENT_KINDS, Decision, Match, Occurrence, Reading, Reason, Record, Template, Verdict
 
 ANSWER = 0.97
@@ -24,17 +26,18 @@ ANSWER = 0.97
 CAUTIOUS = 0.70
 """Probability from which a match is offered as a question."""
 
+MIN_TEXT_BITS, NEVER = 23.0, 4.0
+"""Literal information that a text must hold to be answered without a frame: below it, 4 % of foreign messages fit (matching.md 2.3). With less,
+a record stays a candidate that is so many bits less likely than none."""
+
 LOOSE_SHARE, LOOSE_BITS = 0.5, 100.0
 """An approximate alignment is tried where this share of a template's bits stands in the message in any order, or so many bits."""
-
-MIN_TEXT_BITS = 23.0
-"""Literal information that a text must hold to count without a frame: below it, 4 % of foreign messages fit (matching.md 2.3)."""
 
 MIN_LINES = 8
 """Lines that are counted as searched at the least: a text with one error has more lines that could have fitted."""
 
-MIN_COVERAGE = 0.8
-"""Share of the template that must stand in a message when it does not stand there from its start on."""
+LIKENESS_CHARACTERS = 500
+"""Characters of a message that are compared to tell texts of the same words apart."""
 
 MAX_OCCURRENCES = 60
 """Errors of one text that are looked up, so that a log made of our own texts takes no more than a quarter of a second."""
@@ -57,6 +60,8 @@ class Candidate:
     template: Template
     reasons: tuple[Reason, ...]
     seen: Seen | None
+    found: Alignment | None = None
+    short: bool = False
 
     @property
     def bits(self) -> float:
@@ -93,14 +98,16 @@ class Matcher:
         candidates = self._by_text(occurrence, seen)
         known = {candidate.record.id for candidate in candidates}
         candidates += [c for c in self._by_frame(occurrence, seen) if c.record.id not in known]
+        candidates = _outermost(candidates, search)
         if not candidates:
             return []
-        top = max(search, *(candidate.bits for candidate in candidates))
-        odds = [2.0 ** (candidate.bits - top) for candidate in candidates]
+        bits = [min(c.bits, search - NEVER) if c.short else c.bits for c in candidates]
+        top = max(search, *bits)
+        odds = [2.0 ** (one - top) for one in bits]
         whole = 2.0 ** (search - top) + sum(odds)
         matches = []
         for alike in self._alike(candidates):
-            best = max(alike, key=lambda n: (odds[n], len(candidates[n].record.sites)))
+            best = max(alike, key=lambda n: _fit(candidates[n], occurrence))
             matches.append(self._as_match(occurrence, candidates[best], sum(odds[n] for n in alike) / whole))
         return sorted(matches, key=lambda match: -match.score)
 
@@ -115,21 +122,17 @@ class Matcher:
             _, type_, source = self.index.facts[entry].split(" ")
             if source == "source" and not _quotes_assert(occurrence):
                 continue
-            if not found.exact and found.coverage < MIN_COVERAGE and found.missing_inside + found.intruders > 0:
-                continue
             if any(other.first <= found.first and other.matched >= found.matched for other in others):
                 continue
-            id = self.index.ids[entry]
-            place = seen.get(id)
-            if found.matched < MIN_TEXT_BITS and (place is None or not place.proven):
-                continue
-            record = self.catalogue.get(id)
+            record = self.catalogue.get(self.index.ids[entry])
             if record is None:
                 continue
+            place = seen.get(record.id)
             reasons = evidence.weigh_text(found, pieces, occurrence, message)
             reasons += evidence.weigh_type(occurrence, type_, self._shares.get(type_, 1e-6))
             reasons += evidence.weigh_place(occurrence, record, place, self.catalogue)
-            candidate = Candidate(record, _template(record, pieces), tuple(reasons), place)
+            short = found.matched < MIN_TEXT_BITS and (place is None or not place.proven)
+            candidate = Candidate(record, _template(record, pieces), tuple(reasons), place, found, short)
             if record.id not in best or best[record.id].bits < candidate.bits:
                 best[record.id] = candidate
         return list(best.values())
@@ -157,15 +160,15 @@ class Matcher:
     def _alike(self, candidates: list[Candidate]) -> list[list[int]]:
         """The numbers of the candidates, those together that say the same to a reader.
 
-        These are a text that is logged and then raised, or raised as two types (a raise stands for the log line of its text), and the
-        forms that one text had in the course of releases.
+        These are a text that is logged and then raised, or raised as two types (a raise stands for the log line of its text), texts
+        of the same words, and the forms that one text had in the course of releases.
         """
         groups: dict[str, list[int]] = {}
         for number, candidate in enumerate(candidates):
             newest = self._newest(candidate.record)
             template = candidate.template if newest is candidate.record else newest.template
-            key = template.skeleton if template.literals else newest.id
-            groups.setdefault(" ".join(key.split()), []).append(number)
+            words = GLUE.join(pattern(template))
+            groups.setdefault(words.strip(GLUE) or newest.id, []).append(number)
         return [[n for n in group if candidates[n].record.kind not in ("log", "warning")] or group for group in groups.values()]
 
     def _newest(self, record: Record) -> Record:
@@ -215,6 +218,38 @@ def _chain(occurrence: Occurrence) -> Iterator[Occurrence]:
     if earlier is not None:
         yield from _chain(earlier)
     yield occurrence
+
+
+def _outermost(candidates: list[Candidate], search: float) -> list[Candidate]:
+    """Without those whose text stands in a hole of another one that is sure enough: it is the outer text that was printed.
+
+    A log line does not count as the outer one of an error that it announces.
+    """
+    outer = [c for c in candidates if c.found is not None and c.found.exact and c.bits > search]
+    return [
+        inner
+        for inner in candidates
+        if inner.found is None
+        or not any(
+            one.found.first < inner.found.first
+            and (inner.found.last <= one.found.last or not pattern(one.template)[-1])
+            and (one.record.kind not in ("log", "warning") or inner.record.kind in ("log", "warning"))
+            for one in outer
+            if one.found is not None and one is not inner
+        )
+    ]
+
+
+def _fit(candidate: Candidate, occurrence: Occurrence) -> tuple[int, float, int]:
+    """How well one of several records of the same words fits: by evidence, then by punctuation, then by how often it is raised."""
+    message = occurrence.message[:LIKENESS_CHARACTERS]
+    at, literals = 0, 0
+    for literal in candidate.template.literals:
+        where = message.find(literal.strip(), at)
+        if where >= 0:
+            at, literals = where + len(literal.strip()), literals + 1
+    likeness = literals / max(len(candidate.template.literals), 1) + fuzz.ratio(str(candidate.template), message) / 1000
+    return round(candidate.bits), likeness, len(candidate.record.sites)
 
 
 def _is_mute(record: Record) -> bool:
