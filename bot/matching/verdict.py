@@ -27,8 +27,8 @@ CAUTIOUS = 0.70
 """Probability from which a match is offered as a question."""
 
 MIN_TEXT_BITS, NEVER = 23.0, 4.0
-"""Literal information that a text must hold to be answered without a frame: below it, 4 % of foreign messages fit (matching.md 2.3). With less,
-a record stays a candidate that is so many bits less likely than none."""
+"""Literal information that a text must hold to be answered without a frame: below it, 4 % of foreign messages fit (matching.md
+2.3). With less, a record stays a candidate that is so many bits less likely than none."""
 
 LOOSE_SHARE, LOOSE_BITS = 0.5, 100.0
 """An approximate alignment is tried where this share of a template's bits stands in the message in any order, or so many bits."""
@@ -184,7 +184,7 @@ class Matcher:
         found = captures(candidate.template, occurrence.message) if score >= CAUTIOUS else ()
         site = candidate.seen.site if candidate.seen is not None else None
         record = self._newest(candidate.record)
-        return Match(record, occurrence, candidate.template, found, site, round(score, 4), candidate.reasons)
+        return Match(record, occurrence, candidate.template, found, site, score, candidate.reasons)
 
 
 def match(reading: Reading, catalogue: Catalogue) -> Verdict:
