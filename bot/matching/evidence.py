@@ -37,9 +37,8 @@ FULL, DAMPED = 40.0, 0.5
 MISSING_INSIDE = 1.6
 """Price of a literal bit that is skipped inside the matched part: a message of other words is another message."""
 
-CHANGED_LEAST, CHANGED_MOST = 4.0, 30.0
-"""Skipped bits from which a printed line counts as changed, and the most that its text then counts: other projects copy texts and
-change a word, so it is enough for a question and not for an answer."""
+CHANGED = 4.0
+"""Skipped bits from which a printed line counts as changed."""
 
 CUT_BASE, CUT, CUT_CAP = 1.5, 0.1, {True: 4.0, False: 9.0}
 """Price of a missing end that is cut off or that a hole may hide: for any, more for each literal bit, and the most together where the
@@ -71,8 +70,6 @@ def weigh_text(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence
     """What the words of the message say for the template."""
     quoted = occurrence.dialect in QUOTED
     counted = min(found.matched, FULL) + DAMPED * max(found.matched - FULL, 0.0)
-    if found.missing_inside > CHANGED_LEAST and not quoted:
-        counted = min(counted, CHANGED_MOST)
     reasons = [Reason("text", counted, f"{found.coverage:.0%} of the template's words stand there in order")]
     if found.missing_inside > 0.05:
         reasons.append(Reason("missing words", -MISSING_INSIDE * found.missing_inside, "words of the template are missing"))
@@ -97,6 +94,11 @@ def weigh_text(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence
     if found.exact and pieces[-1] and found.last < len(message) - 1 and not _apart(occurrence.message, message, found.last):
         reasons.append(Reason("runs on", -SAME_SENTENCE[quoted], "the sentence goes on where the template ends"))
     return reasons
+
+
+def is_changed(found: Alignment, occurrence: Occurrence) -> bool:
+    """Whether a printed line says something else than the template: other projects copy texts and change a word."""
+    return occurrence.dialect not in QUOTED and (found.missing_inside > CHANGED or found.intruders > 0)
 
 
 def _apart(text: str, message: Words, word: int) -> bool:

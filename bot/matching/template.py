@@ -127,6 +127,11 @@ class Alignment:
         """Share of the template's literal information that was found."""
         return self.matched / self.total if self.total else 0.0
 
+    def hides(self, other: Alignment) -> bool:
+        """Whether another alignment in the same message says no more than this one: it stands in it, or begins in the midst of it."""
+        inside = self.first < other.first <= self.last
+        return inside or (self.first <= other.first and self.matched >= other.matched)
+
     @property
     def worth(self) -> float:
         """What was found, less what speaks against it whatever the dialect."""

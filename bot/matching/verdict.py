@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import log2
+from math import inf, log2
 
 from rapidfuzz import fuzz
 
@@ -26,9 +26,12 @@ ANSWER = 0.97
 CAUTIOUS = 0.70
 """Probability from which a match is offered as a question."""
 
-MIN_TEXT_BITS, NEVER = 23.0, 4.0
+MIN_TEXT_BITS, NEVER = 23.0, -4.0
 """Literal information that a text must hold to be answered without a frame: below it, 4 % of foreign messages fit (matching.md
-2.3). With less, a record stays a candidate that is so many bits less likely than none."""
+2.3). With less, a record stays a candidate, and its evidence counts at most so much above what chance finds."""
+
+QUESTION = 4.5
+"""The most that a changed text counts above what chance finds: enough for a question, not for an answer."""
 
 LOOSE_SHARE, LOOSE_BITS = 0.5, 100.0
 """An approximate alignment is tried where this share of a template's bits stands in the message in any order, or so many bits."""
@@ -61,7 +64,7 @@ class Candidate:
     reasons: tuple[Reason, ...]
     seen: Seen | None
     found: Alignment | None = None
-    short: bool = False
+    most: float = inf
 
     @property
     def bits(self) -> float:
@@ -101,7 +104,7 @@ class Matcher:
         candidates = _outermost(candidates, search)
         if not candidates:
             return []
-        bits = [min(c.bits, search - NEVER) if c.short else c.bits for c in candidates]
+        bits = [min(c.bits, search + c.most) for c in candidates]
         top = max(search, *bits)
         odds = [2.0 ** (one - top) for one in bits]
         whole = 2.0 ** (search - top) + sum(odds)
@@ -122,7 +125,7 @@ class Matcher:
             _, type_, source = self.index.facts[entry].split(" ")
             if source == "source" and not _quotes_assert(occurrence):
                 continue
-            if any(other.first <= found.first and other.matched >= found.matched for other in others):
+            if any(other.hides(found) for other in others):
                 continue
             record = self.catalogue.get(self.index.ids[entry])
             if record is None:
@@ -131,8 +134,8 @@ class Matcher:
             reasons = evidence.weigh_text(found, pieces, occurrence, message)
             reasons += evidence.weigh_type(occurrence, type_, self._shares.get(type_, 1e-6))
             reasons += evidence.weigh_place(occurrence, record, place, self.catalogue)
-            short = found.matched < MIN_TEXT_BITS and (place is None or not place.proven)
-            candidate = Candidate(record, _template(record, pieces), tuple(reasons), place, found, short)
+            most = inf if place is not None and place.proven else _most(found, occurrence)
+            candidate = Candidate(record, _template(record, pieces), tuple(reasons), place, found, most)
             if record.id not in best or best[record.id].bits < candidate.bits:
                 best[record.id] = candidate
         return list(best.values())
@@ -220,10 +223,18 @@ def _chain(occurrence: Occurrence) -> Iterator[Occurrence]:
     yield occurrence
 
 
+def _most(found: Alignment, occurrence: Occurrence) -> float:
+    """The most that a text may count above what chance finds, as no frame proves its site."""
+    if found.matched < MIN_TEXT_BITS:
+        return NEVER
+    return QUESTION if evidence.is_changed(found, occurrence) else inf
+
+
 def _outermost(candidates: list[Candidate], search: float) -> list[Candidate]:
     """Without those whose text stands in a hole of another one that is sure enough: it is the outer text that was printed.
 
-    A log line does not count as the outer one of an error that it announces.
+    A log line does not count as the outer one of an error that it announces, nor one that nobody explained as that of one that
+    somebody did.
     """
     outer = [c for c in candidates if c.found is not None and c.found.exact and c.bits > search]
     return [
@@ -234,6 +245,7 @@ def _outermost(candidates: list[Candidate], search: float) -> list[Candidate]:
             one.found.first < inner.found.first
             and (inner.found.last <= one.found.last or not pattern(one.template)[-1])
             and (one.record.kind not in ("log", "warning") or inner.record.kind in ("log", "warning"))
+            and (one.record.file or not inner.record.file)
             for one in outer
             if one.found is not None and one is not inner
         )
