@@ -241,7 +241,10 @@ class RaiseSite:
     ``path`` is the path in the repository; ``function`` is qualified (``Class.method``, ``<module>`` at top level); ``code`` is
     the statement's source as a traceback prints it: stripped lines joined with a newline, comments kept, at most 12 lines.
     ``lines`` are in the order of releases, oldest first, never empty. ``signature`` is that of the raising function.
-    ``through`` names the helper that raises on behalf of this site.
+    ``through`` names the helper that raises on behalf of this site. ``flags`` are the command-line options that lead to it, with
+    their values as far as they are known (``--backend fast``). ``entry`` is the public function of the same file that leads to it,
+    where the raising one is not public. ``documented`` holds (parameter, first sentence of the docstring on it) for those
+    parameters that the message or a condition names.
     """
 
     path: str
@@ -251,6 +254,9 @@ class RaiseSite:
     conditions: tuple[Condition, ...] = ()
     signature: str = ""
     through: str = ""
+    flags: tuple[str, ...] = ()
+    entry: str = ""
+    documented: tuple[tuple[str, str], ...] = ()
 
     @property
     def latest(self) -> SiteLines:
@@ -296,6 +302,16 @@ class Sample:
     captures: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What people wrote of a record, in another language (``zh``); what is empty stands there in English only."""
+
+    language: str
+    title: str = ""
+    meaning: str = ""
+    solutions: tuple[str, ...] = ()
+
+
 Status = Literal["reviewed", "draft", "derived", "changed", "obsolete"]
 
 SILENT_KINDS = frozenset({"warning"})
@@ -311,7 +327,8 @@ class Record:
     ``error`` (raised), ``assert``, ``log`` (logged as an error, never raised), ``warning``. ``symptom`` marks errors that only
     say that something else failed. Fields below ``status`` are what people wrote; empty where nobody did. ``remedies`` are what
     the message itself advises. ``file`` is the record file, relative to ``errors/``. ``successor`` is
-    the id of the record that this text became in a later release, as far as it was followed.
+    the id of the record that this text became in a later release, as far as it was followed. ``seen_in`` are numbers of issues of
+    the repository that show it.
     """
 
     id: str
@@ -339,6 +356,8 @@ class Record:
     confusers: tuple[Sample, ...] = ()
     file: str = ""
     successor: str = ""
+    seen_in: tuple[int, ...] = ()
+    translations: tuple[Translation, ...] = ()
 
     @property
     def template(self) -> Template:
@@ -417,8 +436,9 @@ class Verdict:
 class Event:
     """What happened, in our words, the same for every tracker.
 
-    ``name`` is ``issue.opened``, ``issue.edited``, ``issue.reopened``, ``issue.transferred`` or ``comment.created``. ``by_bot``
-    says that the actor is a bot (or ourselves). ``installation`` is the App installation, None with a plain token.
+    ``name`` is ``issue.opened``, ``issue.edited``, ``issue.reopened``, ``issue.transferred``, ``comment.created`` or
+    ``comment.edited``. ``by_bot`` says that the actor is a bot (or ourselves). ``installation`` is the App installation, None with
+    a plain token.
     """
 
     name: str
@@ -523,11 +543,52 @@ class DropAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Keep what somebody said of the answer: ``wrong``. ``comment`` is where it was said."""
+    """Keep what somebody said of the answer: ``wrong`` or ``right``. ``comment`` is where it was said.
+
+    ``records`` are those it was said of; those of the automatic answer when empty.
+    """
 
     issue: int
     comment: int
     opinion: str
+    records: tuple[str, ...] = ()
 
 
-Effect = PostAnswer | WithdrawAnswer | DropAnswer | React | AddLabels | Remember | Judge
+@dataclass(frozen=True, slots=True)
+class FoldAnswer:
+    """When a comment with this purpose exists, edit it to ``body``, in which the answer is folded away.
+
+    It stays so until the answer is about other records, or :class:`UnfoldAnswer`.
+    """
+
+    issue: int
+    purpose: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnfoldAnswer:
+    """Let the next :class:`PostAnswer` with this purpose replace what was folded away."""
+
+    issue: int
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class AllowAnswer:
+    """Let there be comments with this purpose again, after :class:`DropAnswer`."""
+
+    issue: int
+    purpose: str
+
+
+@dataclass(frozen=True, slots=True)
+class Correct:
+    """Keep that a maintainer said which record the issue is about. ``comment`` is where it was said."""
+
+    issue: int
+    comment: int
+    record: str
+
+
+Effect = PostAnswer | WithdrawAnswer | DropAnswer | FoldAnswer | UnfoldAnswer | AllowAnswer | React | AddLabels | Remember | Judge | Correct

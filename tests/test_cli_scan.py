@@ -36,6 +36,9 @@ solutions:
   - Add sprockets.
 examples:
   - "ValueError: The frobnicator alpha needs at least 3 sprockets before it can turn"
+  - "[12:00:01] ValueError: The frobnicator beta needs at least 3 sprockets before it can turn"
+confusers:
+  - "ValueError: The carburettor needs oil"
 """
 
 ISSUE = "It stops: `ValueError: The frobnicator alpha needs at least 3 sprockets before it can turn`"
@@ -160,3 +163,44 @@ def test_the_backlog_is_counted_and_nothing_is_written(run):
     assert [unknown["issues"] for unknown in counted["unmatched"]] == [[4, 5]]
     assert "#1 #3" in table.stdout
     assert {seen.method for seen in stand_in.seen} == {"GET"}
+
+
+def release(home, version, text):
+    with zipfile.ZipFile(home / "cache" / "sources" / f"octo_engine-{version}-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("engine/gears.py", text)
+
+
+def test_a_scan_of_several_releases_reports_what_changed(home, run):
+    assert run("scan", "octo/engine").exit_code == 0
+    release(home, "2.0.0", GEARS.replace("at least {n} sprockets", "no less than {n} sprockets") + "\nraise KeyError('brand new here')\n")
+    write_record(home)
+    result = run("scan", "octo/engine", "--release", "2.0.0", "--release", "1.0.0", "--report")
+    assert result.exit_code == 0, result.output
+    assert "octo/engine 1.0.0 to 2.0.0 (2 releases): 1 files" in result.stdout
+    assert "New: 1" in result.stdout
+    assert "brand new here" in result.stdout
+    assert "Changed: 1" in result.stdout
+    assert "no less than" in result.stdout
+    assert "Record files that need a person: 1" in result.stdout
+    assert "2 releases, 1 of them known before" in result.stdout
+    again = run("scan", "octo/engine", "--release", "2.0.0", "--release", "1.0.0", "--report")
+    assert "nothing new" in again.stdout
+    assert "made of the same as before" in again.stdout
+
+
+def test_a_release_that_cannot_be_had_leaves_the_old_catalogue(home, run, monkeypatch):
+    assert run("scan", "octo/engine").exit_code == 0
+    built = home / "cache" / "catalogues" / "octo" / "engine.sqlite"
+    before = built.read_bytes()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setattr("bot.catalogue.fetching.PYTHONS", ("3.11",))
+    assert run("scan", "octo/engine", "--release", "9.9.9").exit_code != 0
+    assert built.read_bytes() == before
+    result = run("scan", "octo/engine", "--release", "1.0.0", "--release", "9.9.9")
+    assert result.exit_code == 0
+    assert "left out 9.9.9" in result.output
+
+
+def test_options_that_do_not_go_together_are_refused(home, run):
+    assert run("scan", "octo/engine", "--tags", "v*").exit_code != 0
+    assert run("scan", "octo/engine", "--checkout", str(home), "--release", "1.0.0").exit_code != 0

@@ -10,12 +10,14 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
+from typing import Any
 
 from bot.catalogue.merge import even, texts
 from bot.catalogue.sources import SourceConfig
@@ -30,6 +32,7 @@ from bot.model import (
     Sample,
     SiteLines,
     Template,
+    Translation,
 )
 
 VERSION = 3
@@ -79,8 +82,18 @@ def build(path: Path, config: SourceConfig, records: Iterable[Record], releases:
     write(path, config, sorted(records, key=lambda record: (record.type.lower(), record.heading.lower(), record.id)), releases, inputs)
 
 
-def write(path: Path, config: SourceConfig, ordered: Iterable[Record], releases: Sequence[str], inputs: str = "") -> None:
-    """:func:`build` for records that come in the catalogue's order (type, then text), one at a time."""
+def write(
+    path: Path,
+    config: SourceConfig,
+    ordered: Iterable[Record],
+    releases: Sequence[str],
+    inputs: str = "",
+    counts: tuple[int, int, int] = (0, 0, 0),
+) -> None:
+    """:func:`build` for records that come in the catalogue's order (type, then text), one at a time.
+
+    ``counts`` are kept for reports: places, records that are gone, those of them with a successor.
+    """
     numbers = {release: at for at, release in enumerate(releases)}
     places: dict[tuple[str, str], int] = {}
     with replacing(path) as unfinished, contextlib.closing(sqlite3.connect(unfinished)) as database:
@@ -102,6 +115,7 @@ def write(path: Path, config: SourceConfig, ordered: Iterable[Record], releases:
             "releases": json.dumps(list(releases)),
             "records": str(count),
             "inputs": inputs,
+            "counts": json.dumps(counts),
         }
         digest.update(repr(sorted(meta.items())).encode())
         database.executemany("INSERT INTO meta VALUES (?, ?)", sorted((meta | {"digest": digest.hexdigest()}).items()))
@@ -143,8 +157,8 @@ def _rows(n: int, record: Record, numbers: dict[str, int], places: dict[tuple[st
         place = places.get((site.path, site.function))
         if place is None:
             place = places[site.path, site.function] = len(places)
-            file, tail = site.path.rpartition("/")[2], site.function.rpartition(".")[2]
-            yield "place", (place, *map(clean, (site.path, file, site.function, tail)))
+            file = site.path.rpartition("/")[2]
+            yield "place", (place, *map(clean, (site.path, file, site.function, bare_name(site.function))))
         yield "site", (place, n, position, site.latest.line)
 
 
@@ -153,6 +167,11 @@ def _number(site: RaiseSite, numbers: dict[str, int]) -> int:
         if at.release not in numbers:
             raise ValueError(f"{site.path}:{at.line} stands in release {at.release}, which is not among those given")
     return numbers[site.latest.release]
+
+
+def bare_name(function: str) -> str:
+    """The last part of a qualified name, of Python (``Class.method``) or C++ (``space::function``)."""
+    return re.split(r"\.|::", function)[-1]
 
 
 def clean(text: str) -> str:
@@ -172,7 +191,7 @@ def words(record: Record) -> str:
     return clean(" ".join(" ".join(dict.fromkeys(part for part in parts if part)).split())).lower()
 
 
-_LISTS = ("remedies", "solutions", "related")
+_LISTS = ("remedies", "solutions", "related", "seen_in")
 _PLAIN = ("status", "title", "meaning", "guard", "handler", "trigger", "situations", "symptom", "file", "successor")
 _DEFAULTS = {field.name: field.default for field in fields(Record)}
 
@@ -183,7 +202,8 @@ def _said(record: Record) -> dict[str, object]:
     parts = {"example": record.example, "source": record.source, "provenance": record.provenance}
     said |= {name: astuple(part) for name, part in parts.items() if part is not None}
     samples = {"samples": record.samples, "confusers": record.confusers}
-    return said | {name: [astuple(sample) for sample in found] for name, found in samples.items() if found}
+    said |= {name: [astuple(sample) for sample in found] for name, found in samples.items() if found}
+    return said | ({"translations": [astuple(told) for told in record.translations]} if record.translations else {})
 
 
 def _template_out(template: Template) -> str:
@@ -213,7 +233,8 @@ def _site_out(site: RaiseSite, numbers: dict[str, int]) -> list[object]:
                 end, first, count = number, (at.line, at.end_line), 0
             count += 1
     conditions = [part for condition in site.conditions for part in (condition.kind, condition.text)]
-    return [site.path, site.function, runs, site.code, conditions, site.signature, site.through]
+    more = [site.flags, site.entry, [part for pair in site.documented for part in pair]]
+    return [site.path, site.function, runs, site.code, conditions, site.signature, site.through, *(more if any(more) else ())]
 
 
 # ------------------------------------------------------------------------------------------------- rows into records
@@ -231,8 +252,9 @@ def sites_in(data: bytes, releases: Sequence[str]) -> tuple[RaiseSite, ...]:
     return tuple(_site_in(site, releases) for site in json.loads(zlib.decompress(data)))
 
 
-def _site_in(site: tuple[str, str, list[int], str, list[str], str, str], releases: Sequence[str]) -> RaiseSite:
-    path, function, runs, code, conditions, signature, through = site
+def _site_in(site: Sequence[Any], releases: Sequence[str]) -> RaiseSite:
+    path, function, runs, code, conditions, signature, through, *more = site
+    flags, entry, said = more or ((), "", ())
     lines: list[SiteLines] = []
     at = line = 0
     for start in range(0, len(runs), 4):
@@ -241,7 +263,8 @@ def _site_in(site: tuple[str, str, list[int], str, list[str], str, str], release
         lines += [SiteLines(release, line, line + long) for release in releases[at : at + count]]
         at += count
     pairs = zip(conditions[::2], conditions[1::2], strict=True)
-    return RaiseSite(path, function, tuple(lines), code, tuple(Condition(*pair) for pair in pairs), signature, through)
+    derived = (tuple(flags), entry, tuple(zip(said[::2], said[1::2], strict=True)))
+    return RaiseSite(path, function, tuple(lines), code, tuple(Condition(*pair) for pair in pairs), signature, through, *derived)
 
 
 def record_in(
@@ -255,6 +278,8 @@ def record_in(
             said[name] = tuple(said[name])
     for name in ("samples", "confusers"):
         said[name] = tuple(Sample(sample, tuple(map(tuple, captures))) for sample, captures in said.get(name, ()))
+    told = said.get("translations", ())
+    said["translations"] = tuple(Translation(language, title, means, tuple(todo)) for language, title, means, todo in told)
     made = {"example": Example, "source": PinnedSource, "provenance": Provenance}
     said |= {name: part(*said[name]) for name, part in made.items() if name in said}
     return Record(id, repository, type, templates, sites, kind, expression, **said)

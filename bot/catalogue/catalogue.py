@@ -49,6 +49,9 @@ RECENT = 2000
 SAME_HEADING = 90.0
 """Likeness from which a related error's text names a record, though its words were edited since."""
 
+COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+"""A commit's full name (SHA-1 or SHA-256)."""
+
 _ID = re.compile("[0-9a-f]{16}")
 
 
@@ -87,6 +90,7 @@ class Catalogue:
         self._recent: dict[int, Record] = {}
         self._digest: str = meta["digest"]
         self.inputs: str = meta["inputs"]
+        self.counts: tuple[int, int, int] = tuple(json.loads(meta["counts"]))
         self.faults: tuple[Fault, ...] = ()
         joined: tuple[Joined, ...] = ()
         if errors_dir is not None:
@@ -174,7 +178,7 @@ class Catalogue:
 
         Only the last part of ``path`` and of ``function`` counts: a traceback prints an installation's path and the bare name.
         """
-        file, tail = re.split(r"[/\\]", path)[-1], function.rpartition(".")[2]
+        file, tail = re.split(r"[/\\]", path)[-1], built.bare_name(function)
         rows = self._rows(
             "SELECT record, position FROM place JOIN site ON place = p WHERE file = ? AND tail = ? ORDER BY record, position",
             (built.clean(file), built.clean(tail)),
@@ -186,6 +190,15 @@ class Catalogue:
             same = (other for other in record.sites if record is not scanned and _place(other) == _place(site))
             found.setdefault((record.id, _place(site)), (record, next(same, site)))
         return tuple(found.values())
+
+    def standing(self) -> frozenset[str]:
+        """The ids of the scanned records whose text is in the newest release."""
+        return frozenset(id for (id,) in self._rows("SELECT id FROM record WHERE last = ?", (len(self.releases) - 1,)))
+
+    @property
+    def written(self) -> tuple[Record, ...]:
+        """The records that people wrote, joined with what the scan found."""
+        return self._written
 
     def first_release(self, record: Record) -> str | None:
         """The oldest release of the catalogue in which the record's text stands; None when it stands in the oldest of all, or in none."""
@@ -259,7 +272,9 @@ class Catalogue:
         """The permalink of a site, in that release when it stands there, else in the newest that has it."""
         at = site.in_release(release)
         lines = f"L{at.line}" if at.end_line <= at.line else f"L{at.line}-L{at.end_line}"
-        return self._address(self.source.tag.replace("{version}", at.release), site.path, lines)
+        # Where a state without a tag was scanned, the commit stands in place of the release.
+        tag = at.release if COMMIT.fullmatch(at.release) else self.source.tag_of(at.release)
+        return self._address(tag, site.path, lines)
 
     def pinned_url(self, record: Record) -> str:
         """The permalink of the line that a record's author looked at; empty when the record names none."""
@@ -332,24 +347,31 @@ class Catalogue:
 
     def _join(self, written: tuple[Record, ...]) -> tuple[Joined, ...]:
         """Written records joined with the scanned ones, of which only those are read that :func:`join` can choose."""
+        newest = self.releases[-1] if self.releases else None
         keys = json.dumps([built.text_key(text) for record in written for text in texts(record)])
         rows = self._rows("SELECT DISTINCT record FROM template WHERE key IN (SELECT value FROM json_each(?))", (keys,))
         chosen = {row[0] for row in rows}
-        joined = join(tuple(self._load(sorted(chosen), scanned=True)), written)
+        more = chosen
+        while more:
+            followed = [record.successor for record in self._load(sorted(more), scanned=True) if record.successor]
+            more = {n for n, _ in self._numbers(followed)} - chosen
+            chosen |= more
+        joined = join(tuple(self._load(sorted(chosen), scanned=True)), written, newest)
         lost: dict[str, list[str]] = {}
         for record, one in zip(written, joined, strict=True):
-            if not one.claimed:
+            if one.record.status == "obsolete":
                 lost.setdefault(record.type, []).extend(texts(record))
         for type, old in lost.items():
             # Likeness is at most twice the shorter length over both: texts of much other length need not be read.
             sizes = sorted(map(len, old))
             rows = self._rows(
-                "SELECT record, parts FROM template JOIN record ON n = record WHERE type = ? AND parts != '[]' AND size BETWEEN ? AND ?",
-                (type, int(sizes[0] * 0.8), int(sizes[-1] * 1.25) + 1),
+                "SELECT record, parts FROM template JOIN record ON n = record"
+                " WHERE type = ? AND parts != '[]' AND size BETWEEN ? AND ? AND last IN (-1, ?)",
+                (type, int(sizes[0] * 0.8), int(sizes[-1] * 1.25) + 1, len(self.releases) - 1),
             )
             current = [even(built.template_in(parts)) for _, parts in rows]
             chosen |= {rows[at][0] for _, _, at in near(old, current)}
-        return join(tuple(self._load(sorted(chosen), scanned=True)), written) if lost else joined
+        return join(tuple(self._load(sorted(chosen), scanned=True)), written, newest) if lost else joined
 
     def _named(self, text: str) -> Record | None:
         """The record that a list of related errors means: by its id, by a part of its text, or by a text that is near."""

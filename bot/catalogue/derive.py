@@ -12,101 +12,18 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from bot.catalogue.advice import remedies as remedies
+from bot.catalogue.scanners.python.code import write
+from bot.catalogue.scanners.python.entries import is_public
 from bot.catalogue.source_config import SourceConfig
 from bot.model import Condition, RaiseSite
 
-MAX_MESSAGE = 6_000
-"""Characters of a message in which advice is looked for."""
-
-MIN_ADVICE = 3
-"""Words of advice; "please retry" says nothing."""
-
-MAX_REMEDIES = 8
-MAX_REMEDY = 400
-"""More, or longer, is no advice but a manual."""
-
-COMMAND = re.compile(
-    r"(?:(?:uv|python3?|\$\{?PYTHON\}?) (?:-m )?)?(?:pip3?|conda|mamba|apt|apt-get|brew|npm) (?:install|uninstall|upgrade) "
-    r"(?:'[^\s'`]{1,200}'|\"[^\s\"`]{1,200}\"|[^\s'\"`()<>;,]{1,200})"
-    r"(?: (?:-{1,2}[A-Za-z][^\s'\"`();,]{0,100}|[A-Za-z0-9][A-Za-z0-9_.-]{0,100}[=<>~\[][^\s'\"`();,]{0,100})){0,8}"
-)
-"""An install command: what to install, then options and pinned packages; a plain word after it belongs to the sentence again."""
-
-FLAG = re.compile(r"(?<![\w`-])(--[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)(?![\w`])")
-SETTING = re.compile(r"(?<![\w`])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?:=[^\s'\"`,;()]{1,80})?)(?![\w`])")
-LINK = re.compile(r"https?://[^\s'\"`<>()\[\]{}]{4,300}")
-
-PIECES = re.compile(
-    r"(?<=[.!?;:])\s+(?=[A-Z`'\"(]|please|try|use|set|pass|run|install|consider|either|upgrade|disable|enable)"
-    r"|(?<=\.)\s+(?=[\w.]{1,60}(?:\(\))?=|\{)"
-    r"|\n\s*(?:\d{1,2}[.)]\s+|[-*•]\s+)?|,\s+(?=please\b)|\s+[-–—]+\s+(?=\w)|\s+\((?=(?:use|set|try|pass|run|install|see)\s)|;\s+"
-)
-"""Where one piece of a message ends and another may begin that gives advice."""
-
-VERBS = (
-    "add avoid change check choose configure consider convert decrease disable downgrade enable ensure export increase install lower "
-    "pass provide raise rebuild reduce reinstall remove rename replace restart retry run see select set shorten specify switch "
-    "uninstall unset update upgrade use verify visit"
-)
-NOUNS = "build download limit move pin request reset start turn wait"
-"""Verbs that are as often nouns at the beginning of a message: advice only after "please" and its like."""
-
-NO_ADVICE = re.compile(r"\b(?:failed|must be|cannot|could not|is not supported|to allocate)\b", re.IGNORECASE)
-"""What tells of a fault, whatever it begins with: "Reduce-scatter input must be …"."""
-
-_POLITE = r"(?:please|you (?:can|may|should|need to|must|could)|try to|make sure|be sure to|either)"
-_VERB = "|".join(VERBS.split())
-ADVICE = re.compile(
-    r"(?:\d{1,2}[.)]\s+)?(?:(?:or|and|then|instead|alternatively|to fix this|to resolve this|if so|otherwise)[,:]?\s+)?"
-    rf"(?:(?:{_POLITE}\s+(?:also\s+|either\s+|try to\s+)?(?:{_VERB}|{'|'.join(NOUNS.split())})|{_VERB}|please|make sure|try)\s)",
-    re.IGNORECASE,
-)
-"""A piece that begins like advice."""
+__all__ = ["guard", "handler", "is_public", "remedies", "tried_imports", "wraps"]
 
 IMPORT_FAILS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 MAX_GUARD = 300
 NAME = re.compile(r"[A-Za-z_]\w*")
 BUILTINS = frozenset(dir(builtins))
-
-
-def remedies(message: str) -> tuple[str, ...]:
-    """What a message itself advises, in its own words, with commands, flags and settings in backticks.
-
-    A sentence that only holds an install command is that command.
-    """
-    found: dict[str, None] = {}
-    for piece in PIECES.split(message[:MAX_MESSAGE]):
-        text = " ".join(piece.split())
-        command = COMMAND.search(text)
-        if command is not None and (not ADVICE.match(text) or text[: command.start()].rstrip(" :`'\"").lower() in _BEFORE_COMMAND):
-            found[f"`{command[0].rstrip('.:')}`"] = None
-        elif ADVICE.match(text) and len(text) <= MAX_REMEDY and len(text.split()) >= MIN_ADVICE and not NO_ADVICE.search(text):
-            found[_marked(text)] = None
-    return tuple(found)[:MAX_REMEDIES]
-
-
-_BEFORE_COMMAND = frozenset(
-    {"", "run", "please run", "try", "install it with", "install with", "please install it with", "install it using", "use", "try running"}
-    | {"please install with", "install via", "you can install it with", "please install it via", "install it via", "please try"}
-)
-
-
-def _marked(text: str) -> str:
-    """The text with commands, flags and settings in backticks, where it has no backticks of its own."""
-    text = text.rstrip(" :;,(")
-    if text.count("(") < text.count(")"):
-        text = text.rstrip(")")
-    if "`" in text:
-        return text
-    marked = re.compile("|".join(f"(?:{pattern.pattern})" for pattern in (LINK, COMMAND, FLAG, SETTING)))
-    return marked.sub(_mark, text)
-
-
-def _mark(match: re.Match[str]) -> str:
-    if match[0].startswith("http"):
-        return match[0]
-    shown = match[0].rstrip(".:")
-    return f"`{shown}`{match[0][len(shown) :]}"
 
 
 def guard(sites: Iterable[RaiseSite]) -> str:
@@ -128,18 +45,36 @@ def _guard(site: RaiseSite) -> str:
     if modules:
         needed = dict.fromkeys(part for module in modules for part in _parents(module))
         return "from importlib.util import find_spec\n\n" + " and ".join(f'find_spec("{name}") is not None' for name in needed)
-    around = next((condition for condition in reversed(site.conditions) if condition.kind != "try"), None)
-    if around is None or around.kind not in ("if", "unless", "assert") or site.through or not is_public(site.function):
-        return ""
-    used = set(NAME.findall(around.text))
-    if "self" in used or "cls" in used or "(" not in site.signature:
+    if site.through or not is_public(site.function) or "(" not in site.signature:
         return ""
     parameters = _parameters(site.signature)
-    node = _parsed(around.text) if used & parameters else None
+    for condition in reversed(site.conditions):
+        if condition.kind == "try":
+            continue
+        if condition.kind not in ("if", "unless", "assert"):
+            break
+        check = _avoided(condition, parameters)
+        if check:
+            return check  # any one that does not hold is enough; the innermost says most of this error
+        if condition.kind != "unless":
+            break  # behind an earlier test that left the function, what stands around it may still be a check
+    return ""
+
+
+def _avoided(condition: Condition, parameters: frozenset[str]) -> str:
+    """The opposite of a condition that only speaks of parameters, as code; empty for any other."""
+    used = set(NAME.findall(condition.text))
+    if not used & parameters or {"self", "cls"} & used:
+        return ""
+    node = _parsed(condition.text)
     if node is None:
         return ""
-    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-    holds = ast.unparse(_opposite(node)) if around.kind == "if" else around.text
+    inner = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - inner
+    try:
+        holds = write(_opposite(node)) if condition.kind == "if" else condition.text
+    except (RecursionError, ValueError, KeyError):
+        return ""
     return holds if names & parameters and names <= parameters | BUILTINS and len(holds) <= MAX_GUARD else ""
 
 
@@ -198,31 +133,43 @@ def _parameters(signature: str) -> frozenset[str]:
     return frozenset(one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)) - {"self", "cls"}
 
 
-def is_public(function: str) -> bool:
-    """Whether others may call a function: no part of its name begins with an underscore, except ``__init__`` and its like."""
-    return function != "<module>" and all(not part.startswith("_") or _is_dunder(part) for part in function.split("."))
-
-
-def _is_dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
+UNCAUGHT = frozenset({"AssertionError", "SystemExit", "NotImplementedError"})
+"""Failed assertions, ways out of the program, and what is not there: not for catching."""
 
 
 def handler(type: str, sites: Iterable[RaiseSite], config: SourceConfig) -> str:
     """Code that calls the raising function and catches the error; empty when that is no public function of a module, or several.
 
-    Failed assertions and ways out of the program are not for catching.
+    Of a private function, the nearest public one that leads to it is called.
     """
-    places = {(site.path, site.function) for site in sites if not site.through}
-    if len(places) != 1 or not hasattr(builtins, type) or type in ("AssertionError", "SystemExit", "NotImplementedError"):
+    direct = [site for site in sites if not site.through]
+    places = {(site.path, site.entry or site.function) for site in direct}
+    if len(places) != 1 or type in UNCAUGHT:
         return ""
     path, function = places.pop()
     module = _module(path, config)
+    # An exception class that is raised by its bare name can be had from the module that raises it.
+    own = "" if hasattr(builtins, type) else f", {type}"
+    if own and not (type.isidentifier() and all(re.match(rf"raise {type}\b", site.code) for site in direct)):
+        return ""
     parts = function.split(".")
     if not module or not is_public(function) or len(parts) > 2 or (len(parts) == 2 and not parts[0][:1].isupper()):
         return ""
     if len(parts) == 2 and parts[1] != "__init__":
         return ""  # of an object that somebody else made
-    return f"from {module} import {parts[0]}\n\ntry:\n    {parts[0]}(...)\nexcept {type} as error:\n    print(error)"
+    return f"from {module} import {parts[0]}{own}\n\ntry:\n    {parts[0]}(...)\nexcept {type} as error:\n    print(error)"
+
+
+def wraps(conditions: Iterable[Condition]) -> tuple[str, tuple[str, ...]]:
+    """What an error is raised instead of: the code that was tried, and the types that were caught; empty when it wraps none."""
+    tried, caught = "", ""
+    before = ""
+    for condition in conditions:
+        if condition.kind == "try":
+            before = condition.text
+        elif condition.kind == "except":
+            tried, caught = before, condition.text
+    return tried, tuple(name for part in caught.strip("()").split(",") if (name := part.strip()))
 
 
 def _module(path: str, config: SourceConfig) -> str:

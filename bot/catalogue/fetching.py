@@ -33,9 +33,12 @@ GLIBCS = (39, 38, 35, 34, 31, 28, 27, 24, 17, 12, 5)
 
 UNREACHABLE = re.compile(
     r"connection broken|NewConnectionError|Could not fetch URL|ProxyError|SSLError|Temporary failure in name resolution"
-    r"|Network is unreachable|Connection refused|Read timed out|ConnectTimeout",
+    r"|Network is unreachable|Connection refused|Read timed out|ConnectTimeout|IncompleteRead|ProtocolError|Connection reset",
     re.IGNORECASE,
 )
+INCOMPLETE = re.compile(r"is invalid\.|DO NOT MATCH THE HASHES|BadZipFile|not a zip file", re.IGNORECASE)
+"""What pip says of a download that was cut off: it does not notice that bytes are missing, only that the archive is broken."""
+
 LISTED = re.compile(r"^Available versions: ([^\n]{0,200000})$", re.MULTILINE)
 PATTERN = re.compile(r"[*]|^(all|latest|last-of-minor(:[1-9][0-9]{0,3})?)$")
 ABSENT = re.compile(r"from versions: ([^)\n]{0,20000})\)")
@@ -52,7 +55,10 @@ def resolve(config: SourceConfig, listed: tuple[str, ...] | None = None) -> tupl
     where they are named in full. Raises Unreachable, and SourceError for a pattern that no release fits.
     """
     chosen: set[str] = set()
+    left_out = [wanted[1:] for wanted in config.releases if wanted.startswith("!")]
     for wanted in config.releases:
+        if wanted.startswith("!"):
+            continue
         if not PATTERN.search(wanted):
             chosen.add(wanted)
             continue
@@ -64,7 +70,10 @@ def resolve(config: SourceConfig, listed: tuple[str, ...] | None = None) -> tupl
                 " correct `releases` in source.yaml"
             )
         chosen |= set(found)
-    return tuple(sorted(chosen, key=_order))
+    kept = [version for version in chosen if not any(fnmatchcase(version, pattern) for pattern in left_out)]
+    if not kept:
+        raise SourceError(f"`releases` in source.yaml of {config.repository} leaves no release: name one, or write `all`")
+    return tuple(sorted(kept, key=_order))
 
 
 def _chosen(wanted: str, versions: list[str]) -> list[str]:
@@ -114,11 +123,18 @@ def fetch(config: SourceConfig, version: str, into: Path) -> Path:
     with tempfile.TemporaryDirectory(dir=into, prefix=".download-") as folder:
         for options in _ways():
             code, said = _pip_download(f"{config.package}=={version}", Path(folder), options)
+            if code and INCOMPLETE.search(said):
+                code, said = _pip_download(f"{config.package}=={version}", Path(folder), options)
             wheels = sorted(Path(folder).glob("*.whl"))
             if code == 0 and wheels:
                 # Another process may have been quicker: then this replaces the same file by the same.
                 return Path(shutil.move(wheels[0], into / wheels[0].name))
             answers.append(said)
+            if INCOMPLETE.search(said):
+                raise Unreachable(
+                    f"{config.package} {version} came incomplete, twice: check the network and run this again; if it stays so, leave the"
+                    f" release out ('!{version}' among `releases` in source.yaml).\npip said: {_last_line(said)}"
+                )
             if UNREACHABLE.search(said):
                 raise _unreachable(f"fetch {config.package} {version}", said)
             if "No space left on device" in said:

@@ -24,6 +24,9 @@ One sglang template in two hundred has fewer (``'{}: {}'``, ``'TP {}'``), and su
 do with it.
 """
 
+TODO = "TODO"
+"""How a text begins that is still to be written; a file with one gives no record, so that it is never shown."""
+
 
 def _fault(kind: str, problem: str, mend: str) -> PydanticCustomError:
     return PydanticCustomError(kind, "{problem}", {"problem": problem, "mend": mend})
@@ -33,6 +36,8 @@ def _text(text: str) -> str:
     text = text.strip()
     if not text:
         raise _fault("empty", "empty text", "write it, or remove the key")
+    if text.startswith(TODO):
+        raise _fault("todo", f"a {TODO} is left: {text.removeprefix(TODO).lstrip(': ').split(chr(10))[0] or 'it says no more'}", "write it")
     return text
 
 
@@ -176,6 +181,9 @@ class RecordFile(_Part):
     examples: tuple[_Sample, ...] = Field(min_length=1, description="Texts that must be found to be this error; they are the record's test")
     confusers: tuple[_Text, ...] = Field((), description="Similar texts that must not be found to be this error")
     seen_in: tuple[_Number, ...] = Field((), description="Numbers of issues of the repository in which it was seen")
+    title_zh: _Text | None = Field(None, description="The title in Chinese, for issues written in Chinese")
+    meaning_zh: _Text | None = Field(None, description="The meaning in Chinese")
+    solutions_zh: tuple[_Text, ...] = Field((), description="The solutions in Chinese, as many as `solutions`, in the same order")
 
     @model_validator(mode="after")
     def _named(self) -> RecordFile:

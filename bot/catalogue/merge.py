@@ -31,20 +31,24 @@ class Joined:
     claimed: tuple[str, ...]
 
 
-def merge(scanned: Iterable[Record], written: Iterable[Record]) -> tuple[Record, ...]:
+def merge(scanned: Iterable[Record], written: Iterable[Record], newest: str | None = None) -> tuple[Record, ...]:
     """The written records in their order, each with what the scan found of it; then the scanned ones nobody wrote about.
 
     A written record claims the scanned ones of its type and one of its texts; failing that, those of one of its texts with any
     type; failing that, the nearest one of its type (:data:`NEAR`), and is then ``changed``; failing that, none, and is
     ``obsolete``. No scanned record is claimed twice: exact claims go first, then in the order of ``written``.
+
+    ``newest`` is the newest release. A written record whose texts all stand in older ones only claims what they became there
+    (``Record.successor``, or failing that the nearest) and is ``changed``; where nothing took their place it is ``obsolete``, and keeps
+    its sites. Without ``newest`` every scanned record counts as current.
     """
     found = tuple(scanned)
-    joined = join(found, tuple(written))
+    joined = join(found, tuple(written), newest)
     taken = {id for one in joined for id in one.claimed}
     return (*(one.record for one in joined), *(record for record in found if record.id not in taken))
 
 
-def join(scanned: Sequence[Record], written: Sequence[Record]) -> tuple[Joined, ...]:
+def join(scanned: Sequence[Record], written: Sequence[Record], newest: str | None = None) -> tuple[Joined, ...]:
     """:func:`merge` without the records that nobody wrote about, and with what each written one claimed."""
     by_text: dict[str, list[Record]] = defaultdict(list)
     for record in scanned:
@@ -58,18 +62,30 @@ def join(scanned: Sequence[Record], written: Sequence[Record]) -> tuple[Joined, 
             if free.pop(candidate.id, None) is not None:
                 claims[at].append(candidate)
 
+    def is_gone(at: int) -> bool:
+        return not any(stands(record, newest) for record in claims[at])
+
     for at, record in enumerate(written):
         claim(at, (found for text in texts(record) for found in by_text[text] if found.type == record.type))
     for at, record in enumerate(written):
         if not claims[at]:
             claim(at, (found for text in texts(record) for found in by_text[text]))
-    lost = [at for at in range(len(written)) if not claims[at]]
-    changed = set()
-    for at, successor in _successors(lost, written, list(free.values())):
-        if not claims[at] and successor.id in free:
+    edited = [bool(found) and is_gone(at) for at, found in enumerate(claims)]
+    for at in range(len(written)):
+        while is_gone(at) and claims[at] and claims[at][-1].successor in free:
+            claim(at, [free[claims[at][-1].successor]])
+    lost = [at for at in range(len(written)) if is_gone(at)]
+    for at, successor in _successors(lost, written, [record for record in free.values() if stands(record, newest)]):
+        if is_gone(at) and successor.id in free:
             claim(at, [successor])
-            changed.add(at)
-    return tuple(_joined(record, claims[at], at in changed) for at, record in enumerate(written))
+            edited[at] = True
+    changed = [edited[at] and not is_gone(at) for at in range(len(written))]
+    return tuple(_joined(record, claims[at], changed[at], is_gone(at), newest) for at, record in enumerate(written))
+
+
+def stands(record: Record, newest: str | None) -> bool:
+    """Whether a scanned record's text is in the newest release (or was never followed through releases)."""
+    return newest is None or not record.sites or any(site.latest.release == newest for site in record.sites)
 
 
 def texts(record: Record) -> tuple[str, ...]:
@@ -120,7 +136,7 @@ def _successors(lost: Iterable[int], written: Sequence[Record], free: Sequence[R
     return ((at, successor) for _, _, at, _, successor in pairs)
 
 
-def _joined(written: Record, claimed: Sequence[Record], changed: bool) -> Joined:
+def _joined(written: Record, claimed: Sequence[Record], changed: bool, gone: bool, newest: str | None) -> Joined:
     """The written record with what the scan owns: each text as the source spells it now.
 
     Those that the source has besides, sites.
@@ -130,23 +146,29 @@ def _joined(written: Record, claimed: Sequence[Record], changed: bool) -> Joined
     current = {even(template): template for record in reversed(claimed) for template in record.templates}
     kept = {even(template): current.get(even(template), template) for template in written.templates}
     types = {record.type for record in claimed}
+    latest = claimed[::-1] if changed else claimed
     record = replace(
         written,
-        type=types.pop() if len(types) == 1 else written.type,
+        type=types.pop() if len(types) == 1 else latest[0].type if changed else written.type,
         templates=tuple((current | kept if changed else kept | current).values()),
-        kind=claimed[0].kind,
-        expression=claimed[0].expression,
-        sites=_union(claimed),
-        remedies=tuple(dict.fromkeys(remedy for record in claimed for remedy in record.remedies)),
-        guard=written.guard or next((record.guard for record in claimed if record.guard), ""),
-        handler=written.handler or next((record.handler for record in claimed if record.handler), ""),
-        trigger=written.trigger or next((record.trigger for record in claimed if record.trigger), ""),
-        status="changed" if changed else written.status,
+        kind=latest[0].kind,
+        expression=latest[0].expression,
+        sites=_union(claimed, newest),
+        remedies=tuple(dict.fromkeys(remedy for record in latest for remedy in record.remedies)),
+        guard=written.guard or next((record.guard for record in latest if record.guard), ""),
+        handler=written.handler or next((record.handler for record in latest if record.handler), ""),
+        trigger=written.trigger or next((record.trigger for record in latest if record.trigger), ""),
+        status="changed" if changed else "obsolete" if gone else written.status,
+        successor=claimed[-1].successor if gone else "",
     )
     return Joined(record, tuple(record.id for record in claimed))
 
 
-def _union(claimed: Sequence[Record]) -> tuple[RaiseSite, ...]:
-    """All sites, by path and line; one statement that raises several of the texts stands once."""
+def _union(claimed: Sequence[Record], newest: str | None) -> tuple[RaiseSite, ...]:
+    """All sites, those of the newest release first, by path and line; one statement that raises several of the texts stands once."""
     sites = {(site.path, site.function, site.lines): site for record in reversed(claimed) for site in record.sites}
-    return tuple(sorted(sites.values(), key=lambda site: (site.path, site.latest.line, site.latest.end_line, site.function)))
+
+    def place(site: RaiseSite) -> tuple[bool, str, int, int, str]:
+        return newest is not None and site.latest.release != newest, site.path, site.latest.line, site.latest.end_line, site.function
+
+    return tuple(sorted(sites.values(), key=place))

@@ -21,7 +21,7 @@ from pydantic_core import ErrorDetails
 
 from bot.catalogue.form import FixPart, ProvenancePart, RecordFile, SamplePart, SourcePart, json_schema
 from bot.catalogue.strict_yaml import Document, YamlMistake, read_yaml
-from bot.model import Example, PinnedSource, Provenance, Record, Sample, Template, record_id
+from bot.model import Example, PinnedSource, Provenance, Record, Sample, Template, Translation, record_id
 
 MAX_FILE_BYTES = 64 * 1024
 """A record is shown in a comment, and GitHub's comments hold 65,536 characters; a larger file cannot be meant for that."""
@@ -32,7 +32,7 @@ SCHEMA_FILE = "record.schema.json"
 SOURCE_FILE = "source.yaml"
 """Describes the source of a repository; it is no record (:mod:`bot.catalogue.sources`)."""
 
-__all__ = ["Fault", "dump_record", "json_schema", "line_of", "load_records", "parse_record", "split_repository"]
+__all__ = ["Fault", "dump_record", "find_line", "json_schema", "line_of", "load_records", "parse_record", "split_repository"]
 
 _OWNER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 _NAME = re.compile(r"(?!\.\.?\Z)[A-Za-z0-9._-]{1,100}")
@@ -105,6 +105,21 @@ def line_of(errors_dir: Path, file: str, *where: str | int) -> int:
         return 1
 
 
+def find_line(errors_dir: Path, file: str, needle: str, *where: str | int) -> int:
+    """The line of a part of a record file on which ``needle`` stands first; the part's own line when it stands on none."""
+    first = line_of(errors_dir, file, *where)
+    try:
+        lines = _read(errors_dir / file).decode("utf-8", "replace").split("\n")
+    except OSError:
+        return first
+    for number, line in enumerate(lines[first - 1 :], first):
+        if number > first and re.match(r"[a-z_]+:", line):
+            break
+        if needle in line:
+            return number
+    return first
+
+
 def _record_files(errors_dir: Path, repository: str) -> Iterator[tuple[str, Path]]:
     """Name relative to ``errors/`` and path of each record file, in order of names; links to folders are not followed."""
     root = errors_dir.joinpath(*split_repository(repository))
@@ -136,7 +151,10 @@ def _parse(data: bytes, file: str, repository: str) -> tuple[Record | None, tupl
     try:
         form = RecordFile.model_validate(document.value)
     except ValidationError as error:
-        faults += [_explain(detail, document, file) for detail in error.errors(include_url=False)]
+        details = error.errors(include_url=False)
+        # A list whose entries are all wrong is not "empty" to the person who wrote them.
+        deeper = {detail["loc"][:-depth] for detail in details for depth in range(1, len(detail["loc"]))}
+        faults += [_explain(detail, document, file) for detail in details if detail["type"] != "too_short" or detail["loc"] not in deeper]
         return None, tuple(faults), document
     return (None if faults else _record(form, repository, file)), tuple(faults), document
 
@@ -168,7 +186,14 @@ def _record(form: RecordFile, repository: str, file: str) -> Record:
         samples=tuple(Sample(sample.text, tuple(sample.captures.items())) for sample in form.examples),
         confusers=tuple(Sample(text) for text in form.confusers),
         file=file,
+        seen_in=form.seen_in,
+        translations=_translations(form),
     )
+
+
+def _translations(form: RecordFile) -> tuple[Translation, ...]:
+    chinese = Translation("zh", form.title_zh or "", form.meaning_zh or "", form.solutions_zh)
+    return (chinese,) if chinese.title or chinese.meaning or chinese.solutions else ()
 
 
 def _provenance(part: ProvenancePart) -> Provenance:
@@ -237,7 +262,11 @@ def dump_record(record: Record) -> str:
         "provenance": {key: value for key, value in dataclasses.asdict(record.provenance).items() if value} if record.provenance else None,
         "examples": [_dumped(sample) for sample in record.samples],
         "confusers": [sample.text for sample in record.confusers],
+        "seen_in": list(record.seen_in),
     }
+    for told in record.translations:
+        texts_of = {"title": told.title, "meaning": told.meaning, "solutions": list(told.solutions)}
+        given |= {f"{key}_{told.language}": value for key, value in texts_of.items()}
     up = "../" * record.file.count("/")
     header = f"# yaml-language-server: $schema={up}{SCHEMA_FILE}\n"
     kept = {key: value for key, value in given.items() if value}

@@ -219,7 +219,8 @@ class _Offers:
 
     def digest(self, path: str, wants: Iterable[str]) -> bytes:
         """A digest of all that a file gets to know; empty when there is nothing from elsewhere."""
-        marks, paths = [], set()
+        marks: list[bytes] = []
+        paths: set[str] = set()
         for key in wants:
             if key in self.offers:
                 if key not in self.reached:
@@ -314,4 +315,7 @@ def _site(raised: Raised, release: str) -> RaiseSite:
         conditions=raised.conditions,
         signature=raised.signature,
         through=raised.through,
+        flags=raised.flags,
+        entry=raised.entry,
+        documented=raised.documented,
     )

@@ -37,8 +37,8 @@ class SourceConfig(BaseModel):
     tag: str = Field("v{version}", description="Tag of a release in the repository, with {version} in it")
     releases: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9.+!*_:-]+$")], ...] = Field(
         min_length=1,
-        description="Releases that the catalogue holds: all, latest, last-of-minor (the last patch of each minor version; last-of-minor:5 of the"
-        " newest five), versions, patterns (0.5.*)",
+        description="Releases that the catalogue holds: versions, patterns (0.5.*), all, latest, last-of-minor (the last of each minor"
+        " version; last-of-minor:5 of the newest five); !0.4.* leaves some out",
     )
     leave_out: tuple[str, ...] = Field((), description="Patterns of repository paths that are left out; * also stands for slashes")
     areas: dict[str, str] = Field(default_factory=dict, description="Pattern of repository paths to area; the first that fits wins")

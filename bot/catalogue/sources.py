@@ -48,7 +48,7 @@ def files(archive: Path, config: SourceConfig, suffixes: tuple[str, ...] | None 
             raise SourceError(f"{archive}: holds more than {MAX_FILES:,} files; is it the right one?")
         if not name.endswith(endings):
             continue
-        if not _is_inside(name):
+        if leaves_the_source(name):
             yield SourceFile(name, b"", "its path leaves the source")
             continue
         path = config.repository_path(name) if opened is not _folder else name
@@ -76,9 +76,10 @@ def _scanned_suffixes() -> tuple[str, ...]:
     return suffixes()
 
 
-def _is_inside(name: str) -> bool:
+def leaves_the_source(name: str) -> bool:
+    """Whether a path leads out of the folder that it should lie in."""
     parts = PurePosixPath(name.replace("\\", "/")).parts
-    return bool(parts) and not name.startswith(("/", "\\")) and ".." not in parts and ":" not in parts[0]
+    return not parts or name.startswith(("/", "\\")) or ".." in parts or ":" in parts[0]
 
 
 def _wheel(archive: Path, config: SourceConfig) -> Iterator[Entry]:

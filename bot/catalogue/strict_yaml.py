@@ -71,6 +71,11 @@ class Document:
         """Strings (:class:`Plain` when written without quotes), lists and dicts; None only inside lists."""
         return self.root.plain()
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the file's mapping, those without a value too."""
+        return tuple(self.root.keys)
+
     def line(self, *where: str | int) -> int:
         """The line of the part that is reached by these keys and indices; as near to it as the file goes."""
         node, line = self.root, self.root.line

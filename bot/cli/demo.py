@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 REPOSITORY = "sgl-project/sglang"
 
+RELEASE = "0.5.23"
+"""The release of it that is fetched: one wheel, where the whole history takes minutes."""
+
 ONCE_SECONDS = 20.0
 """How long one issue may take."""
 
@@ -65,7 +68,7 @@ def _have_catalogue(settings: Settings, repository: str) -> None:
         from bot.cli.scan import scan_repository
 
         typer.echo("The first run fetches a release and builds its catalogue, which takes about a minute.", err=True)
-        scan_repository(settings, repository)
+        scan_repository(settings, repository, releases=(RELEASE if repository == REPOSITORY else "latest",))
 
 
 def _page(settings: Settings, repository: str, port: int) -> None:

@@ -168,6 +168,10 @@ def _environment(stand_in: StandIn, settings: Settings, server: str, database: s
         # The stand-in has no limits to keep to, and its list of comments does not lag.
         "EXPLAINBOT_WRITE_INTERVAL": "0",
         "EXPLAINBOT_SETTLE_SECONDS": "1",
+        # Whoever tries it opens many issues.
+        "EXPLAINBOT_COMMENTS_PER_PERSON": "0",
+        "EXPLAINBOT_COMMANDS_PER_PERSON": "0",
+        "EXPLAINBOT_COMMENTS_PER_REPOSITORY": "0",
     }
 
 

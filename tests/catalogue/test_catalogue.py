@@ -31,6 +31,7 @@ from bot.model import (
     Sample,
     SiteLines,
     Template,
+    Translation,
     record_id,
 )
 
@@ -72,6 +73,9 @@ FULL = Record(
             (Condition("if", "x > 1"), Condition("except", "OSError")),
             "def check(x: int) -> None",
             "fail",
+            ("--backend fast",),
+            "put",
+            (("x", "The size."),),
         ),
         RaiseSite("src/b.py", "<module>", (SiteLines("1.1", 1, 1),)),
     ),
@@ -90,6 +94,9 @@ FULL = Record(
     samples=(Sample("t", (("x", "1"),)),),
     confusers=(Sample("u"),),
     file="f.yaml",
+    successor="0123456789abcdef",
+    seen_in=(7, 12),
+    translations=(Translation("zh", "t", "m", ("s",)),),
 )
 
 RECORDS = (

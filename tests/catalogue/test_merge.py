@@ -141,17 +141,11 @@ def test_an_assert_without_a_message_is_joined_by_its_expression_alone() -> None
     assert record.status == "obsolete"
 
 
-WORD = st.sampled_from(
-    ["the", "cache", "holds", "only", "{n}", "entries", "too", "few", "for", "{m}", "of", "this", "model", "now"]
-)
+WORD = st.sampled_from(["the", "cache", "holds", "only", "{n}", "entries", "too", "few", "for", "{m}", "of", "this", "model", "now"])
 WORDS = st.lists(WORD, min_size=1, max_size=9)
 TYPES = st.sampled_from(["ValueError", "KeyError"])
-SCANS = st.lists(
-    st.builds(lambda words, type: scanned(" ".join(words), type), WORDS, TYPES), max_size=8, unique_by=lambda r: r.id
-)
-NOTES = st.lists(
-    st.builds(lambda words, type: written(" ".join(words), type=type), WORDS, TYPES), max_size=5, unique_by=lambda r: r.id
-)
+SCANS = st.lists(st.builds(lambda words, type: scanned(" ".join(words), type), WORDS, TYPES), max_size=8, unique_by=lambda r: r.id)
+NOTES = st.lists(st.builds(lambda words, type: written(" ".join(words), type=type), WORDS, TYPES), max_size=5, unique_by=lambda r: r.id)
 
 
 @given(SCANS, NOTES)
@@ -182,3 +176,68 @@ def test_a_record_for_each_scanned_one_claims_it(found: list[Record]) -> None:
 
 def _skeletons(record: Record) -> set[str]:
     return {template.skeleton for template in record.templates}
+
+
+# ------------------------------------------------------------------------------------------------------- many releases
+
+
+def standing(text: str, *releases: str, successor: str = "", path: str = "a.py", type: str = "ValueError") -> Record:
+    """A scanned record that stands in these releases."""
+    place = RaiseSite(path, "f", tuple(SiteLines(release, 1, 1) for release in releases))
+    return replace(scanned(text, type=type, sites=(place,)), successor=successor)
+
+
+def test_a_text_of_older_releases_only_is_obsolete_and_keeps_its_sites() -> None:
+    old = standing("no such file", "1.0", "1.1")
+    (record,) = merge([old, standing("quite another thing", "2.0")][:1], [written("no such file")], "2.0")
+    assert record.status == "obsolete"
+    assert record.sites == old.sites
+
+
+def test_a_text_that_became_another_is_changed_and_has_all_texts_of_the_chain() -> None:
+    third = standing("The folder holds nothing at all", "2.0")
+    second = standing("There is no file in the folder", "1.1", successor=third.id)
+    first = standing("no such file", "1.0", successor=second.id)
+    (record,) = merge([second, third, first], [written("no such file", id="0123456789abcdef")], "2.0")
+    assert record.status == "changed"
+    assert [str(template) for template in record.templates] == [
+        "The folder holds nothing at all",
+        "There is no file in the folder",
+        "no such file",
+    ]
+    assert record.sites[0].latest.release == "2.0"
+    assert {site.latest.release for site in record.sites} == {"2.0", "1.1", "1.0"}
+    assert record.id == "0123456789abcdef"
+
+
+def test_a_chain_that_ends_before_the_newest_release_is_obsolete() -> None:
+    second = standing("There is no file in the folder", "1.1")
+    first = standing("no such file", "1.0", successor=second.id)
+    (record,) = merge([first, second], [written("no such file")], "2.0")
+    assert record.status == "obsolete"
+    assert {site.latest.release for site in record.sites} == {"1.0", "1.1"}
+
+
+def test_what_another_file_describes_is_not_taken_from_it() -> None:
+    new = standing("There is no file in the folder", "2.0")
+    old = standing("no such file", "1.0", successor=new.id)
+    first, second = merge([old, new], [written("no such file"), written("There is no file in the folder")], "2.0")
+    assert (first.status, first.successor) == ("obsolete", new.id)
+    assert (second.status, second.sites) == ("reviewed", new.sites)
+
+
+def test_one_text_that_still_stands_is_enough() -> None:
+    old, new = standing("no such file", "1.0", path="b.py"), standing("no file {name}", "1.0", "2.0")
+    (record,) = merge([old, new], [written("no such file", "no file {name}", status="draft")], "2.0")
+    assert record.status == "draft"
+    assert [site.path for site in record.sites] == ["a.py", "b.py"]
+
+
+def test_a_gone_text_without_known_successor_goes_to_the_nearest_that_stands() -> None:
+    old = standing("The table of the model has too many rows", "1.0")
+    decoy = standing("The table of the model has too many rows!", "1.1", path="b.py")
+    new = standing("The table of that model has too many rows", "2.0", path="c.py")
+    record, left = merge([old, decoy, new], [written("The table of the model has too many rows")], "2.0")
+    assert record.status == "changed"
+    assert record.sites == (*new.sites, *old.sites)
+    assert left is decoy

@@ -32,7 +32,8 @@ class Raised:
     holds other forms in which the same error reaches people (the text handed to a class whose ``__str__`` adds to it). ``type`` is
     ``log:error`` and ``log:warning`` for what is logged, and empty where the source doesn't tell. ``expression`` is what is
     asserted, for an assert without a message. ``through`` names the function that raises what this place hands to it; ``line`` is
-    then the first line of the text, which may stand before ``code``.
+    then the first line of the text, which may stand before ``code``. ``flags``, ``entry`` and ``documented`` are those of
+    :class:`bot.model.RaiseSite`.
     """
 
     type: str
@@ -48,6 +49,9 @@ class Raised:
     signature: str = ""
     through: str = ""
     also: tuple[Template, ...] = ()
+    flags: tuple[str, ...] = ()
+    entry: str = ""
+    documented: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

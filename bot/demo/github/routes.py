@@ -192,6 +192,16 @@ def _add_comments(app: Flask, on: StandIn) -> None:
             comment = on.comment(repo.full_name, number, body, login.account.login)
             return jsonify(shown(repo, comment)), 201
 
+    @app.get("/repos/<owner>/<name>/issues/comments")
+    def list_repository_comments(owner: str, name: str) -> Answer:
+        need("issues", "read")
+        with on.changed:
+            repo = _repo(on, owner, name)
+            key = "updated" if request.args.get("sort") == "updated" else "created"
+            newest_first = request.args.get("direction") == "desc"
+            found = sorted(repo.comments.values(), key=lambda comment: (getattr(comment, key), comment.id), reverse=newest_first)
+            return page_of(on, found, lambda comment: shown(repo, comment))
+
     @app.get("/repos/<owner>/<name>/issues/comments/<int:id>")
     def get_comment(owner: str, name: str, id: int) -> Answer:
         need("issues", "read")

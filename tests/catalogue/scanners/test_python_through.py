@@ -200,3 +200,55 @@ def test_constants_of_other_files() -> None:
     """
     (raised,) = scan(texts=texts, user=user)
     assert str(raised.template) == ("Capture failed: {e}. Possible solutions: use less {OTHER} {FOREIGN} Possible solutions: use less")
+
+
+def test_classes_that_hand_on_what_they_are_given() -> None:
+    errors = """
+        class CommandError(Exception):
+            def __init__(self, *args, returncode=1, **kwargs):
+                self.returncode = returncode
+                super().__init__(*args, **kwargs)
+
+        class Localized(CommandError):
+            def __init__(self, message, **kwargs):
+                super().__init__(message.format(**kwargs))
+
+        class ValueProblem(Localized):
+            def __init__(self, name, values):
+                super().__init__("Invalid `{name}`. Use one of {values}.", name=name, values=values)
+    """
+    user = """
+        from pack.errors import CommandError, ValueProblem
+
+        def f(x):
+            if x:
+                raise CommandError(f"no command called {x}", returncode=2)
+            raise ValueProblem("mode", known)
+    """
+    assert [(raised.type, str(raised.template)) for raised in scan(errors=errors, user=user)] == [
+        ("CommandError", "no command called {x}"),
+        ("ValueProblem", "Invalid `mode`. Use one of {known}."),
+    ]
+
+
+def test_a_base_of_the_same_name_elsewhere_is_not_meant() -> None:
+    database = """
+        class Error(Exception):
+            pass
+
+        class DatabaseError(Error):
+            pass
+    """
+    checks = """
+        class Error(CheckMessage):
+            def __init__(self, *args):
+                super().__init__(LEVEL, *args)
+    """
+    user = """
+        from pack.database import DatabaseError
+
+        def f():
+            raise DatabaseError("the table is not there")
+    """
+    found = scan(database=database, checks=checks, user=user)
+    assert [str(raised.template) for raised in found] == ["the table is not there"]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from bot.catalogue.scanners.python import formatting
 from bot.catalogue.scanners.python.facts import Argument, Error, Function, Parameters, bind, substitute
-from bot.catalogue.scanners.python.text import MAX_ALTERNATIVES, Parts, Reader, Texts, cross, distinct, hole, words
+from bot.catalogue.scanners.python.parts import MAX_ALTERNATIVES, Parts, Texts, cross, distinct, hole, words
+from bot.catalogue.scanners.python.text import Reader
 from bot.model import Hole
 
 LEVELS = {
@@ -141,7 +142,8 @@ def exits(node: ast.Call) -> bool:
         return func.id in ("exit", "quit")
     if isinstance(func, ast.Attribute):
         owner = last_name(func.value)
-        return (func.attr in ("exit", "_exit") and owner in ("sys", "os")) or (func.attr == "error" and owner.endswith("parser"))
+        ends = func.attr in ("exit", "_exit") and owner in ("sys", "os")
+        return ends or (func.attr == "error" and owner.endswith("parser")) or (func.attr == "fail" and owner in ("ctx", "context"))
     return False
 
 
@@ -181,6 +183,63 @@ def reports(node: ast.Call) -> bool:
     """Whether a function's name says that it reports an error: ``create_error_response``, ``set_finish_with_abort``."""
     name = last_name(node.func)
     return REPORTS.search(name) is not None and not name.lstrip("_").startswith(ASKS)
+
+
+RESPONSES = frozenset(
+    {"JSONResponse", "ORJSONResponse", "UJSONResponse", "PlainTextResponse", "HTMLResponse", "Response", "json_response", "jsonify"}
+)
+SAID_UNDER = ("error", "message", "detail", "details", "msg", "error_message", "reason", "description", "text", "body", "content")
+FINE = re.compile(r"(^|_)(OK|CREATED|ACCEPTED|NO_CONTENT|[123]\d\d)(_|$)")
+
+
+def answered(node: ast.expr, reader: Reader) -> tuple[str, str, Texts]:
+    """The error text that an HTTP answer with status 4xx or 5xx carries: the function that makes it, the type given to it, the texts.
+
+    ``return JSONResponse({"error": …}, status_code=400)``, ``return jsonify(message=…), 400``; texts are empty for any other expression.
+    """
+    status: ast.expr | None = None
+    if isinstance(node, ast.Tuple) and len(node.elts) >= 2:
+        status, node = node.elts[1], node.elts[0]
+    if not isinstance(node, ast.Call):
+        return "", "", ()
+    name = last_name(node.func)
+    if name not in RESPONSES:
+        return "", "", ()
+    given = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg is not None}
+    status = given.get("status_code", given.get("status", status))
+    if status is None and len(node.args) > 1:
+        status = node.args[1]
+    if not _is_error_status(status):
+        return "", "", ()
+    for content in (*node.args[:1], *(given[key] for key in ("content", "data", "body", *SAID_UNDER) if key in given)):
+        type, texts = _said_in(content, reader, 3)
+        if texts:
+            return name, type, texts
+    return "", "", ()
+
+
+def _is_error_status(status: ast.expr | None) -> bool:
+    if isinstance(status, ast.Constant):
+        return isinstance(status.value, int) and status.value >= 400
+    name = status.attr if isinstance(status, ast.Attribute) else ""
+    if name == "value" and isinstance(status, ast.Attribute):
+        name = last_name(status.value)
+    return name.isupper() and not FINE.search(name)
+
+
+def _said_in(content: ast.expr, reader: Reader, depth: int) -> tuple[str, Texts]:
+    """The type and the texts of an answer's content: a text, or a dictionary with one under a key that says so."""
+    if not isinstance(content, ast.Dict):
+        texts = reader.texts(content) or ()
+        return "", texts if says(texts) else ()
+    held = {key.value: value for key, value in zip(content.keys, content.values, strict=True) if isinstance(key, ast.Constant)}
+    for key in SAID_UNDER:
+        if key in held and depth:
+            type, texts = _said_in(held[key], reader, depth - 1)
+            if texts:
+                own = held.get("type")
+                return (str(own.value) if isinstance(own, ast.Constant) and names_class(str(own.value)) else type), texts
+    return "", ()
 
 
 def reported_type(node: ast.Call) -> str:

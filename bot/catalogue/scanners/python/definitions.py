@@ -7,11 +7,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bot.catalogue.scanners.python import calls
+from bot.catalogue.scanners.python import calls, formatting, messages
+from bot.catalogue.scanners.python.collected import MAX_COLLECTED, Collected, added, collect, fill
+from bot.catalogue.scanners.python.entries import Span
 from bot.catalogue.scanners.python.facts import Argument, Class, Constant, Error, Function, Kept, Parameters
-from bot.catalogue.scanners.python.flow import Flow
+from bot.catalogue.scanners.python.flags import Flag, defined, field_of, is_argument, options_of
+from bot.catalogue.scanners.python.flow import Flow, Held
 from bot.catalogue.scanners.python.knowledge import Knowledge
-from bot.catalogue.scanners.python.text import MAX_ALTERNATIVES, Environment, Opaque, Parts, Reader, Texts, distinct, words
+from bot.catalogue.scanners.python.parts import MAX_ALTERNATIVES, Parts, Texts, cross, distinct, words
+from bot.catalogue.scanners.python.text import Environment, Items, Opaque, Reader, dictionary
 from bot.model import Hole
 
 MESSAGE_LIKE = re.compile(r"(^|_)(msg|message|err|error|reason|failure|cause|detail|details|text|exc|exception|description)(_|$|\d)")
@@ -37,9 +41,11 @@ class Place:
     name: str = ""
     class_name: str = ""
     node: ast.FunctionDef | ast.AsyncFunctionDef | None = None
-    parameters: Parameters | None = None
+    is_method: bool = False
     owner: Class | None = None
     is_enum: bool = False
+    bases: tuple[str, ...] = ()
+    class_docstring: str = ""
     raises: list[Error] = field(default_factory=list)
     makes: list[Error] = field(default_factory=list)
     returns: list[Parts] = field(default_factory=list)
@@ -48,6 +54,15 @@ class Place:
     stores: list[tuple[str, str]] = field(default_factory=list)
     handed: list[tuple[Argument, ...]] = field(default_factory=list)
     attributes: dict[str, Texts] = field(default_factory=dict)
+    said_under: dict[Parts, tuple[Held, ...]] = field(default_factory=dict)
+    lists: dict[str, list[Collected]] = field(default_factory=dict)
+    listed: list[Parts] = field(default_factory=list)
+    options: dict[str, Flag] = field(default_factory=dict)
+
+    @property
+    def parameters(self) -> Parameters:
+        """The function's parameters as a caller sees them; most functions are never asked."""
+        return calls.parameters(self.node.args, self.is_method) if self.node is not None else Parameters(())
 
 
 class Definitions(Flow):
@@ -57,7 +72,7 @@ class Definitions(Flow):
     """
 
     def __init__(self, knowledge: Knowledge, earlier: Definitions | None = None) -> None:
-        super().__init__(Reader(self._look_up, self._called))
+        super().__init__(Reader(self._look_up, self._called, self._table))
         self.knowledge = knowledge
         self.place = Place()
         self.constants: dict[str, Constant] = dict(earlier.constants) if earlier else {}
@@ -65,6 +80,8 @@ class Definitions(Flow):
         self.classes: dict[str, Class] = dict(earlier.classes) if earlier else {}
         self.functions: list[tuple[str, Function]] = []
         self.kept: list[Kept] = []
+        self.spans: list[Span] = []
+        self.flags: dict[str, Flag] = dict(earlier.flags) if earlier else {}
         self.missed: set[str] = set()
         self.written_at: dict[str, tuple[int, int]] = {}
         self._is_first = earlier is None
@@ -83,9 +100,15 @@ class Definitions(Flow):
             f"{outer.name}.{statement.name}" if outer.name else statement.name,
             outer.class_name,
             statement,
-            calls.parameters(statement.args, is_method),
+            is_method,
             outer.owner if in_class else None,
+            bases=outer.bases,
+            class_docstring=outer.class_docstring if in_class else "",
         )
+        last = statement.end_lineno or statement.lineno
+        self.spans.append(Span(statement.lineno, last, self.place.name, outer.name if in_class else ""))
+        if statement.decorator_list:
+            self.place.options.update(options_of(statement))
         self.conditions, self.loops = [], []
         inner: Environment = dict(environment) if outer.node is not None else {}
         arguments = statement.args
@@ -100,15 +123,25 @@ class Definitions(Flow):
 
     def _conclude(self, name: str, place: Place, outer: Place) -> None:
         """Keep what callers of a function, or those who raise a class, need to know."""
-        parameters = place.parameters or Parameters(())
+        owner = place.owner
+        if owner is None and not (place.raises or place.makes or place.returns or place.items or place.stores or place.listed):
+            return
+        parameters = place.parameters
         returns = distinct(parts for parts in place.returns if words(parts) >= MIN_RETURNED)[:MAX_ALTERNATIVES]
         items = tuple((at, distinct(texts)[:MAX_ALTERNATIVES]) for at, texts in place.items.items())
-        if place.raises or place.makes or returns or items or place.stores:
+        if place.raises or place.makes or returns or items or place.stores or place.listed:
             fact = Function(
-                name, parameters, tuple(place.raises), tuple(place.makes), returns, place.returns_more, items, tuple(place.stores)
+                name,
+                parameters,
+                tuple(place.raises),
+                tuple(place.makes),
+                returns,
+                place.returns_more,
+                items,
+                tuple(place.stores),
+                distinct(place.listed)[:MAX_COLLECTED],
             )
             self.functions.append((outer.class_name if outer.node is None else "", fact))
-        owner = place.owner
         if owner is None:
             return
         if name == "__init__":
@@ -131,7 +164,10 @@ class Definitions(Flow):
         if EXCEPTION_BASE.search(statement.name) or any(EXCEPTION_BASE.search(base) or base in self.classes for base in bases):
             owner = self.classes[statement.name] = Class(statement.name, bases)
         name = f"{outer.name}.{statement.name}" if outer.name else statement.name
-        self.place = Place(name, statement.name, owner=owner, is_enum=not ENUMS.isdisjoint(bases))
+        self.place = Place(name, statement.name, owner=owner, is_enum=not ENUMS.isdisjoint(bases), bases=bases)
+        first = statement.body[0]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            self.place.class_docstring = first.value.value
         self.conditions = []
         self.block(statement.body, {})
         self.place, self.conditions = outer, conditions
@@ -145,17 +181,62 @@ class Definitions(Flow):
     def keep(self, target: ast.expr, value: ast.expr, texts: Texts | None) -> None:
         """Keep constants, and what methods keep in ``self.x``."""
         if isinstance(target, ast.Name):
+            if texts is not None and self.place.node is not None:
+                self.keep_said(texts)
             self.written_at[target.id] = (target.lineno, value.end_lineno or value.lineno)
             if self.place.node is None and not self.quiet:
-                self._keep_constant(target.id, texts)
+                self._keep_constant(target.id, texts, value)
+            elif not self.quiet and isinstance(value, ast.List) and value.elts:
+                self.keep_added(target.id, value.elts)
         elif self.place.node is not None and not self.quiet:
             self._keep_attribute(target, value)
 
-    def _keep_constant(self, name: str, texts: Texts | None) -> None:
+    def keep_said(self, texts: Texts) -> None:
+        """Remember what held when a variable was set to these texts; of one that is set twice, nothing is known."""
+        said = self.place.said_under
+        for parts in texts:
+            under = tuple(self.conditions)
+            said[parts] = under if said.get(parts, under) == under else ()
+
+    def keep_added(self, name: str, values: Sequence[ast.expr]) -> None:
+        """Remember the messages that are added to a list."""
+        found = collect(values, self.reader.texts)
+        kept = self.place.lists.setdefault(name, []) if found else []
+        kept += [Collected(parts, tuple(self.conditions), f"{name}.append") for parts in found[: MAX_COLLECTED - len(kept)]]
+
+    def adds(self, node: ast.Call) -> bool:
+        """Whether a call adds to a list; the messages among what it adds are kept."""
+        name, values = added(node)
+        if name:
+            self.keep_added(name, values)
+        return bool(name)
+
+    def collected(self, parts: Parts) -> list[tuple[Parts, Collected]]:
+        """A text that prints a list, once for each of the messages that the list may hold."""
+        return fill(parts, self._collected) if self.reader.follows else []
+
+    def _collected(self, name: str) -> Sequence[Collected]:
+        if name in self.place.lists:
+            return self.place.lists[name]
+        for value in self.reader.environment.get(name, ()):
+            node = value.node if isinstance(value, Opaque) else None
+            node = node.value if isinstance(node, ast.Await) else node
+            if isinstance(node, ast.Call):
+                for function in self.knowledge.functions(node.func, self.place.class_name):
+                    if function.lists:
+                        return [Collected(parts, through=function.name) for parts in function.lists]
+        return ()
+
+    def _keep_constant(self, name: str, texts: Texts | None, value: ast.expr) -> None:
         """Keep what a module's or class's variable holds; one that is set twice holds one or the other."""
         if self.place.class_name:
             name = f"{self.place.class_name}.{name}" + (".value" if self.place.is_enum else "")
         before = self.constants.get(name) if self._is_first else None
+        if texts is None and before is None and name not in self.volatile and isinstance(value, ast.Dict | ast.List | ast.Tuple):
+            items = dictionary(value, self.reader)
+            if items and any(calls.says(held) for _, held in items):
+                self.constants[name] = Constant((), items)
+                return
         if texts is None or name in self.volatile:
             self.constants.pop(name, None)
             self.volatile.add(name)
@@ -193,6 +274,8 @@ class Definitions(Flow):
         texts = self.reader.texts(node)
         if texts is not None:
             self.place.returns += texts
+        elif isinstance(node, ast.Name) and node.id in self.place.lists:
+            self.place.listed += [one.parts for one in self.place.lists[node.id]]
         elif isinstance(node, ast.Tuple):
             for at, element in enumerate(node.elts):
                 known = [parts for parts in self.reader.texts(element) or () if words(parts) >= MIN_RETURNED]
@@ -218,20 +301,81 @@ class Definitions(Flow):
 
     def _look_up(self, node: ast.expr) -> Texts | None:
         """The text of a name that is no local variable: a constant of this module, this class, or another file."""
+        found = self._constant(node)
+        return found.texts or None if found is not None else None
+
+    def _table(self, node: ast.expr) -> Items | None:
+        found = self._constant(node)
+        return found.items or None if found is not None else None
+
+    def keep_field(self, statement: ast.AnnAssign) -> None:
+        """Remember the option that a field of a dataclass of arguments stands for."""
+        if self.place.node is None and self.place.class_name and (found := field_of(statement)) is not None:
+            self.flags[found[0]] = found[1]
+
+    def defines(self, node: ast.Call) -> bool:
+        """Whether a call defines an option, which is remembered."""
+        found = defined(node)
+        if found is not None:
+            self.flags[found[0]] = found[1]
+        return found is not None
+
+    def flag(self, node: ast.expr, depth: int = 2) -> Flag | None:
+        """The command-line option that a name or attribute holds."""
+        if isinstance(node, ast.Name):
+            if node.id in self.place.options:
+                return self.place.options[node.id]
+            held = self.reader.environment.get(node.id, ())
+            value = held[0] if len(held) == 1 else None
+            read = value.node if isinstance(value, Opaque) else None
+            return self.flag(read, depth - 1) if isinstance(read, ast.Attribute) and depth else None
+        if not isinstance(node, ast.Attribute) or not is_argument(node):
+            return None
+        own = self.flags.get(node.attr)
+        if own is not None:
+            return own
+        self.missed.add(f"flag:{node.attr}")
+        return None if calls.is_self(node.value) else self.knowledge.flag(node.attr)
+
+    def _constant(self, node: ast.expr) -> Constant | None:
         if isinstance(node, ast.Name):
             name = node.id
         elif isinstance(node, ast.Attribute) and (name := calls.dotted_name(node)):
             if name.startswith(("self.", "cls.")):
-                if not node.attr.isupper():
-                    return None  # an instance may have its own
-                name = f"{self.place.class_name}.{name.partition('.')[2]}"
+                return self._inherited(name.partition(".")[2])
         else:
             return None
         own = self.constants.get(name)
         if own is not None:
-            return own.texts
+            return own
         self.missed.add(name)
         return self.knowledge.constant(node)
+
+    def _inherited(self, attribute: str) -> Constant | None:
+        """A constant of this class or of one of its bases, read from an instance; what is no message there may be the instance's own."""
+        if not attribute.isupper() and not MESSAGE_LIKE.search(attribute):
+            return None
+        for at, name in enumerate((self.place.class_name, *self.place.bases)):
+            own = self.constants.get(f"{name}.{attribute}")
+            if own is None and at:
+                own = self.knowledge.constant(ast.Attribute(ast.Name(name, ast.Load()), attribute, ast.Load()))
+            if own is not None:
+                return own
+            self.missed.add(f"{name}.{attribute}")
+        return None
+
+    def translated(self, node: ast.Call) -> Texts:
+        """The text that a call names by a key, from a message catalogue beside the code; empty when there is none."""
+        given = {keyword.arg: keyword.value for keyword in node.keywords}
+        key = given.get("translation_key")
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            return ()
+        found = self.knowledge.translated(messages.keys(self.knowledge.path, key.value))
+        filled = given.get("translation_placeholders")
+        pairs = zip(filled.keys, filled.values, strict=True) if isinstance(filled, ast.Dict) else ()
+        named = [ast.keyword(str(name.value), value) for name, value in pairs if isinstance(name, ast.Constant)]
+        call = ast.Call(node.func, [], named)
+        return distinct(way for parts in found for way in cross(formatting.braces(parts, call, self.reader.embedded)))
 
     def _called(self, node: ast.expr, reader: Reader) -> Texts | None:
         """The texts that a call returns, or that are an item of the tuple that it returns."""

@@ -6,11 +6,16 @@ All of it is plain values without syntax trees, so that it passes between proces
 from __future__ import annotations
 
 import builtins
+import re
+import string
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from bot.catalogue.scanners.python.text import MAX_ALTERNATIVES, Parts, Texts, cross, distinct, literal, quoted, words
+from bot.catalogue.scanners.python.parts import MAX_ALTERNATIVES, Parts, Texts, cross, distinct, literal, quoted, words
 from bot.model import Hole
+
+STARRED = "*"
+"""The name of an argument ``*args`` that hands on what the function itself was given."""
 
 MAX_BASES = 6
 """How far the bases of an exception class are followed."""
@@ -18,9 +23,10 @@ MAX_BASES = 6
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant of a module or class that holds a text."""
+    """A constant of a module or class that holds a text, or a dictionary of texts (``items``: keys as ``repr`` writes them)."""
 
     texts: Texts
+    items: tuple[tuple[str, Texts], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +35,6 @@ class Parameters:
 
     names: tuple[str, ...]
     defaults: tuple[tuple[str, Texts], ...] = ()
-    keyword_only: tuple[str, ...] = ()
-    variadic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,8 @@ class Function:
     """A function whose callers hold the text: ``raises`` what it is given, ``makes`` an exception of it, or ``returns`` a text
     (and something unknown at times, when ``returns_more``). ``items`` are the texts in a tuple that it returns, by their index.
 
-    ``stores`` names the attribute in which it keeps a parameter for somebody else to raise: (parameter, attribute).
+    ``lists`` are the texts that a list may hold which it returns. ``stores`` names the attribute in which it keeps
+    a parameter for somebody else to raise: (parameter, attribute).
     """
 
     name: str
@@ -87,6 +92,7 @@ class Function:
     returns_more: bool = False
     items: tuple[tuple[int, Texts], ...] = ()
     stores: tuple[tuple[str, str], ...] = ()
+    lists: Texts = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,12 +201,17 @@ def _built(
     values = bind(known.parameters, arguments) if known.parameters is not None else {}
     own = {f"self.{name}": distinct(way for parts in found for way in substitute(parts, values)) for name, found in known.attributes}
     values = {**values, **own}
+    names = known.parameters.names if known.parameters is not None else ()
+    given_on = [argument for argument in arguments if argument.name and argument.name not in names]
+    beyond = [argument for argument in arguments if not argument.name][len(names) :]
     handed: list[tuple[Argument, ...]] = [arguments]
     if known.parameters is not None and known.calls:
         handed = [
             tuple(
-                Argument(distinct(way for parts in argument.texts for way in substitute(parts, values)), argument.name, argument.text)
-                for argument in call
+                Argument(
+                    distinct(way for parts in argument.texts for way in _filled(parts, values, given_on)), argument.name, argument.text
+                )
+                for argument in _expanded(call, (*beyond, *given_on))
             )
             for call in known.calls
         ]
@@ -218,6 +229,45 @@ def _built(
     return distinct(texts)[:MAX_ALTERNATIVES], attributes, distinct(given)[:MAX_ALTERNATIVES]
 
 
+def _expanded(call: Iterable[Argument], given_on: tuple[Argument, ...]) -> Iterable[Argument]:
+    """The arguments of a call, with those in place of ``*args`` that the function was given beyond its own parameters."""
+    for argument in call:
+        if argument.name == STARRED:
+            yield from given_on
+        else:
+            yield argument
+
+
+FORMATTED = re.compile(r"(\w{1,80})\.format\(\*\*\w{1,80}\)")
+
+
+def _filled(parts: Parts, values: Mapping[str, Texts], keywords: Iterable[Argument]) -> Texts:
+    """A text with its holes filled; ``message.format(**kwargs)`` is the message, filled with what was given by keyword."""
+    if len(parts) == 1 and isinstance(parts[0], Hole) and (called := FORMATTED.fullmatch(parts[0].expression)) and called[1] in values:
+        given = {argument.name: argument.texts for argument in keywords}
+        return distinct(way for text in values[called[1]] for way in cross(_fields(text, given)))
+    return substitute(parts, values)
+
+
+def _fields(text: Parts, given: Mapping[str, Texts]) -> list[tuple[Texts, Hole | None]]:
+    pieces: list[tuple[Texts, Hole | None]] = []
+    for part in text:
+        if isinstance(part, Hole):
+            pieces.append((((part,),), part))
+            continue
+        try:
+            fields = list(string.Formatter().parse(part))
+        except ValueError:
+            return [((text,), None)]
+        for before, name, spec, conversion in fields:
+            pieces.append((((before,),), None))
+            if name is not None:
+                suffix = (f"!{conversion}" if conversion in ("r", "a") else "") + (f":{spec}" if spec else "")
+                hole = Hole(name if name.isidentifier() else "...", suffix)
+                pieces.append((given[name] if name in given and not suffix else ((hole,),), hole))
+    return pieces
+
+
 def _plain(type: str, arguments: tuple[Argument, ...], builtin: frozenset[str]) -> Texts:
     """What it prints when the class does nothing of its own."""
     positional = [argument for argument in arguments if not argument.name]
@@ -226,7 +276,7 @@ def _plain(type: str, arguments: tuple[Argument, ...], builtin: frozenset[str]) 
             for argument in arguments:
                 if argument.name == keyword:
                     return argument.texts
-        return next((argument.texts for argument in arguments if argument.text), ((),))
+        return next((argument.texts for argument in arguments if argument.text and not argument.name.startswith("translation_")), ((),))
     if len(positional) == 1:
         named = [argument for argument in arguments if argument.name in MESSAGE_KEYWORDS and argument.text]
         return named[0].texts if named and not positional[0].text and type not in builtin else positional[0].texts

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bot.catalogue.scanners.python.text import MAX_ALTERNATIVES, Environment, Opaque, Reader, Texts, Value, unparse
+from bot.catalogue.scanners.python.parts import MAX_ALTERNATIVES, Texts, unparse
+from bot.catalogue.scanners.python.text import Environment, Opaque, Reader, Value
 from bot.model import Hole
 
 
@@ -42,6 +43,18 @@ class Flow:
 
     def keep(self, target: ast.expr, value: ast.expr, texts: Texts | None) -> None:
         """Told of every assignment to a name, attribute or item; ``texts`` are those of the value where the target is a name."""
+        raise NotImplementedError
+
+    def keep_field(self, statement: ast.AnnAssign) -> None:
+        """Told of every assignment with an annotation."""
+        raise NotImplementedError
+
+    def keep_said(self, texts: Texts) -> None:
+        """Told of the texts that a variable is set to."""
+        raise NotImplementedError
+
+    def keep_added(self, name: str, values: Sequence[ast.expr]) -> None:
+        """Told of what is added to a list."""
         raise NotImplementedError
 
     def block(self, statements: Sequence[ast.stmt], environment: Environment) -> bool:
@@ -177,7 +190,7 @@ class Flow:
                 name = getattr(node, "name", None)
                 if isinstance(name, str):
                     branch[name] = (Opaque(),)
-            self.conditions.append(Held("if", f"{unparse(statement.subject)} matches {unparse(case.pattern)}"))
+            self.conditions.append(Held("if", f"{unparse(statement.subject)} matches {_pattern(case.pattern)}"))
             if self.block(case.body, branch):
                 ends.append(branch)
             self.conditions.pop()
@@ -188,6 +201,7 @@ class Flow:
             self._set(target, statement.value, environment)
 
     def _annotated(self, statement: ast.AnnAssign, environment: Environment) -> None:
+        self.keep_field(statement)
         if statement.value is not None:
             self._set(statement.target, statement.value, environment)
 
@@ -226,8 +240,20 @@ class Flow:
         if isinstance(statement.target, ast.Name):
             name = statement.target.id
             whole = ast.BinOp(ast.Name(name, ast.Load()), statement.op, statement.value)
+            if isinstance(statement.op, ast.Add) and isinstance(statement.value, ast.List):
+                self.keep_added(name, statement.value.elts)
             texts = self.reader.texts(whole) if isinstance(statement.op, ast.Add | ast.Mod) else None
+            if texts is not None:
+                before = environment.get(name, ())
+                self.keep_said(tuple(parts for parts in texts if parts not in before))
             environment[name] = texts if texts is not None else (Opaque(),)
+
+
+def _pattern(pattern: ast.pattern) -> str:
+    try:
+        return " ".join(ast.unparse(pattern).split("\n"))
+    except (RecursionError, ValueError):
+        return "..."
 
 
 def either(one: Value, other: Value) -> Value:

@@ -67,7 +67,7 @@ def percent_args(text: Parts, values: list[ast.expr] | None, whole: ast.expr | N
             elif whole is not None and len(fields) == 1:
                 pieces.append(embed(whole, suffix))
             else:
-                pieces.append(_unknown(f"{ast.unparse(whole)}[{taken}]" if isinstance(whole, ast.Name) else "...", suffix))
+                pieces.append(_unknown(f"{whole.id}[{taken}]" if isinstance(whole, ast.Name) else "...", suffix))
             taken += 1
         pieces.append((((part[at:],),), None))
     return pieces
@@ -136,7 +136,7 @@ def braces(text: Parts, call: ast.Call, embed: Embed) -> Pieces:
             if value is None:
                 pieces.append(_unknown(name if name.isidentifier() else "...", suffix))
             elif rest:
-                pieces.append(_unknown(f"{ast.unparse(value)}{rest}" if isinstance(value, ast.Name) else "...", suffix))
+                pieces.append(_unknown(f"{value.id}{rest}" if isinstance(value, ast.Name) else "...", suffix))
             else:
                 pieces.append(embed(value, suffix))
     return pieces

@@ -15,8 +15,9 @@ from typing import TypeVar
 
 from bot.catalogue.scanners import Known, Offer
 from bot.catalogue.scanners.python.calls import is_self, last_name, names_class
-from bot.catalogue.scanners.python.facts import Argument, Class, Constant, Error, Function, Kept, printed, substitute
-from bot.catalogue.scanners.python.text import Texts, unparse
+from bot.catalogue.scanners.python.facts import MAX_BASES, Argument, Class, Constant, Error, Function, Kept, printed, substitute
+from bot.catalogue.scanners.python.flags import Flag
+from bot.catalogue.scanners.python.parts import Texts, unparse
 from bot.model import Hole
 
 F = TypeVar("F", Constant, Class, Function)
@@ -63,6 +64,7 @@ class Knowledge:
     """Answers what a name stands for, and notes in ``wants`` what could only be answered by other files."""
 
     def __init__(self, path: str, known: Known) -> None:
+        self.path = path
         self.imports = Imports(path)
         self.known = known
         self.wants: set[str] = set()
@@ -86,8 +88,23 @@ class Knowledge:
         self.wants.add(f"class:{name}")
         return self._chosen(f"class:{name}", name, Class)
 
-    def constant(self, node: ast.Name | ast.Attribute) -> Texts | None:
-        """The text of an imported constant: ``NAME``, ``module.NAME``, ``Class.NAME``, ``Class.MEMBER.value``."""
+    def translated(self, keys: Sequence[str]) -> Texts:
+        """The text that is offered under the first of these keys that has one."""
+        self.wants.update(keys)
+        for key in keys:
+            found = self._chosen(key, "", Constant)
+            if found is not None:
+                return found.texts
+        return ()
+
+    def flag(self, name: str) -> Flag | None:
+        """The command-line option that is read under a name, when all files that define one say the same."""
+        self.wants.add(f"flag:{name}")
+        names = {offer.value for offer in self.known.get(f"flag:{name}", ()) if isinstance(offer.value, Flag)}
+        return next(iter(names)) if len(names) == 1 else None
+
+    def constant(self, node: ast.Name | ast.Attribute) -> Constant | None:
+        """An imported constant: ``NAME``, ``module.NAME``, ``Class.NAME``, ``Class.MEMBER.value``."""
         if isinstance(node, ast.Name):
             imported = self.imports.names.get(node.id)
             name = imported[1] if imported else ""
@@ -102,8 +119,7 @@ class Knowledge:
         if not imported or not name:
             return None
         self.wants.add(f"constant:{name}")
-        found = self._chosen(f"constant:{name}", local, Constant)
-        return found.texts if found is not None else None
+        return self._chosen(f"constant:{name}", local, Constant)
 
     def functions(self, func: ast.expr, class_name: str) -> tuple[Function, ...]:
         """What is known of the function that is called: nothing, or one function."""
@@ -181,16 +197,29 @@ def _is_distinctive(name: str) -> bool:
     return len(name) >= MIN_NAME and "_" in name.strip("_")
 
 
+def _flat(fact: Class, own: Mapping[str, Class]) -> Class:
+    """A class without those bases of its own file that add nothing: in another file, their names may mean something else."""
+    for _ in range(MAX_BASES):
+        base = own.get(fact.bases[0]) if fact.bases else None
+        if base is None or base.parameters is not None or base.printed or base.name == fact.name:
+            break
+        fact = replace(fact, bases=base.bases or ("Exception",))
+    return fact
+
+
 def offers(
     path: str,
     constants: Mapping[str, Constant],
     classes: Iterable[Class],
     functions: Iterable[tuple[str, Function]],
     kept: Iterable[Kept],
+    flags: Mapping[str, Flag],
 ) -> tuple[tuple[str, Offer], ...]:
     """What a file offers to others, by key."""
     found = [(f"constant:{name}", Offer(path, constant)) for name, constant in constants.items()]
-    for fact in classes:
+    own = {fact.name: fact for fact in classes}
+    for fact in own.values():
+        fact = _flat(fact, own)
         base = fact.bases[0] if fact.bases else ""
         foreign = bool(base) and base not in BUILTIN_ERRORS
         if fact.parameters is not None or fact.printed or foreign:
@@ -201,4 +230,5 @@ def offers(
         needs = frozenset(f"kept:{attribute}" for _, attribute in function.stores)
         found.append((f"function:{function.name}", Offer(path, function, needs)))
     found += [(f"kept:{one.attribute}", Offer(path, one)) for one in kept]
+    found += [(f"flag:{name}", Offer(path, flag)) for name, flag in flags.items()]
     return tuple(dict.fromkeys(found))

@@ -7,16 +7,20 @@ of a syntax tree is never visited.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Sequence
 
 from bot.catalogue.scanners import Raised
-from bot.catalogue.scanners.python import calls
+from bot.catalogue.scanners.python import calls, code, docstrings
+from bot.catalogue.scanners.python.collected import is_pure
 from bot.catalogue.scanners.python.definitions import EXCEPTION_BASE, Definitions
-from bot.catalogue.scanners.python.facts import ALIASES, Argument, Error, Function
+from bot.catalogue.scanners.python.facts import ALIASES, STARRED, Argument, Error, Function
+from bot.catalogue.scanners.python.flags import leading
 from bot.catalogue.scanners.python.flow import FLOW, Held
 from bot.catalogue.scanners.python.knowledge import Knowledge
-from bot.catalogue.scanners.python.text import Environment, Opaque, unparse, words
-from bot.model import Condition, Template
+from bot.catalogue.scanners.python.parts import unparse, words
+from bot.catalogue.scanners.python.text import Environment, Opaque
+from bot.model import Condition, Hole, Template
 
 MAX_CODE_LINES = 12
 """Lines of a statement that are kept, as :class:`bot.model.RaiseSite` says."""
@@ -28,6 +32,11 @@ MAX_CONDITIONS = 24
 MAX_CONDITION = 200
 MAX_SIGNATURE = 400
 """Longest condition and signature, in characters; the rest is cut off."""
+
+MAX_DOCUMENTED = 6
+"""Parameters whose documentation is kept at one place."""
+
+NAMES = re.compile(r"[A-Za-z_]\w*")
 
 MAX_TRIED = 3
 """How many of the statements that were tried are named."""
@@ -45,6 +54,7 @@ class Walk(Definitions):
         self.lines = lines
         self.raised: list[Raised] = []
         self._written: dict[int, str] = {}
+        self._docstrings: dict[str, dict[str, str]] = {}
 
     def module(self, tree: ast.Module) -> None:
         """Walk a module."""
@@ -56,6 +66,8 @@ class Walk(Definitions):
         if statement.exc is None or self.quiet:
             return False
         for error in self._errors(statement.exc):
+            if error.type == "SystemExit" and is_pure(error.parts):
+                continue  # an exit code, which prints nothing
             self._record(statement, error)
             self.keep_raised(statement.exc, error)
         for function in self.functions_called(statement.exc):
@@ -75,6 +87,8 @@ class Walk(Definitions):
         node = statement.value.value if isinstance(statement.value, ast.Await) else statement.value
         if not isinstance(node, ast.Call) or self.quiet:
             return None
+        if self.adds(node) or self.defines(node):
+            return None
         logged = calls.logged(node)
         if logged is not None:
             for parts in calls.logged_texts(logged, self.reader):
@@ -87,7 +101,12 @@ class Walk(Definitions):
                 self._record(statement, Error("SystemExit", parts), through=unparse(node.func))
             return False
         if self.place.owner is not None and (handed := calls.handed_on(node)) is not None:
-            self.place.handed.append(tuple(calls.argument(value, name, self.reader) for name, value in handed))
+            self.place.handed.append(
+                tuple(
+                    Argument((), STARRED) if isinstance(value, ast.Starred) else calls.argument(value, name, self.reader)
+                    for name, value in handed
+                )
+            )
             return None
         self._hand_on(statement, node)
         return None
@@ -98,7 +117,12 @@ class Walk(Definitions):
             return False
         makes = isinstance(node, ast.Call) and EXCEPTION_BASE.search(calls.last_name(node.func))
         self.keep_returned(node, self._errors(node) if makes else ())
-        if isinstance(node, ast.Call):
+        name, type, said = calls.answered(node, self.reader)
+        for parts in said:
+            if words(parts) < calls.MIN_WORDS:
+                continue
+            self._record(statement, Error(type, parts), through=name, first=self._first_line(statement, node))
+        if isinstance(node, ast.Call) and not said:
             self._hand_on(statement, node)
         return False
 
@@ -136,6 +160,8 @@ class Walk(Definitions):
             return ()
         given = calls.arguments(node, self.reader)
         type = self._type(node.func)
+        if not node.args and (translated := self.translated(node)):
+            given = (Argument(translated, text=True),)
         if type:
             return self.knowledge.printed(type, given)
         if self.knowledge.functions(node.func, self.place.class_name):
@@ -159,11 +185,13 @@ class Walk(Definitions):
             for error in calls.given(function, errors, given):
                 self._record(statement, error, through=function.name, first=self._first_line(statement, node))
 
-    def _first_line(self, statement: ast.stmt, node: ast.Call) -> int:
+    def _first_line(self, statement: ast.stmt, node: ast.expr) -> int:
         """Where the place begins at which a text is handed on: with the text itself.
 
         What raises it stands elsewhere, so the text is what a reader looks for: as an argument, or set just before the call.
         """
+        if not isinstance(node, ast.Call):
+            return statement.lineno
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
             texts = self.reader.texts(argument)
             if texts is not None and calls.says(texts):
@@ -179,8 +207,26 @@ class Walk(Definitions):
     def _record(
         self, statement: ast.stmt, error: Error, kind: str = "error", expression: str = "", through: str = "", first: int = 0
     ) -> None:
+        under = self.place.said_under.get(error.parts, ())
+        # What held when the text was set, and is over by now, tells this text from the others.
+        if more := [held for held in under if held not in self.conditions and not held.early]:
+            outer, self.conditions = self.conditions, [*self.conditions, *more]
+            self._add(statement, error, kind, expression, through, first)
+            self.conditions = outer
+            return
+        found = self.collected(error.parts) if kind != "warning" else []
+        for parts, one in found:
+            outer = self.conditions
+            self.conditions = [*outer, *(held for held in one.conditions if held not in outer)]
+            also = (one.parts,) if one.parts != parts else ()
+            self._add(statement, Error(error.type, parts, also), kind, expression, one.through, first)
+            self.conditions = outer
+        if not found or not is_pure(error.parts):
+            self._add(statement, error, kind, expression, through, first)
+
+    def _add(self, statement: ast.stmt, error: Error, kind: str, expression: str, through: str, first: int) -> None:
         begin, last = statement.lineno, statement.end_lineno or statement.lineno
-        code = "\n".join(line.strip() for line in self.lines[begin - 1 : min(last, begin - 1 + MAX_CODE_LINES)])
+        printed = "\n".join(line.strip() for line in self.lines[begin - 1 : min(last, begin - 1 + MAX_CODE_LINES)])
         self.raised.append(
             Raised(
                 type=error.type,
@@ -191,10 +237,12 @@ class Walk(Definitions):
                 line=first or begin,
                 end_line=last,
                 function=self.place.name or "<module>",
-                code=code,
+                code=printed,
                 conditions=self._conditions(),
                 signature=self._signature(),
                 through=through,
+                flags=leading(self.conditions, self.flag) if kind != "warning" else (),
+                documented=self._documented(error),
                 also=tuple(Template(parts) for parts in error.also if words(parts) >= calls.MIN_WORDS),
             )
         )
@@ -218,9 +266,9 @@ class Walk(Definitions):
         text = self._written.get(id(what))
         if text is None:
             if isinstance(what, ast.For | ast.AsyncFor):
-                text = _cut(f"{unparse(what.target)} in {unparse(what.iter)}")
+                text = _cut(f"{code.targets(what.target)} in {unparse(what.iter)}")
             elif isinstance(what, ast.With | ast.AsyncWith):
-                text = _cut(", ".join(map(unparse, what.items)))
+                text = _cut(", ".join(map(_with_item, what.items)))
             elif isinstance(what, ast.Try | ast.TryStar):
                 text = "\n".join(map(self._tried, what.body[:MAX_TRIED]))
             else:
@@ -231,7 +279,25 @@ class Walk(Definitions):
     def _tried(self, statement: ast.stmt) -> str:
         """A statement that was tried; of one with a block, the first line."""
         compound = hasattr(statement, "body") or isinstance(statement, ast.Match)
-        return _cut(self.lines[statement.lineno - 1].strip() if compound else unparse(statement))
+        return _cut(self.lines[statement.lineno - 1].strip() if compound else _simple(statement))
+
+    def _documented(self, error: Error) -> tuple[tuple[str, str], ...]:
+        """What the docstring says of the parameters that the text or a condition names; a class has its own for ``__init__``."""
+        place = self.place
+        if place.node is None:
+            return ()
+        documented = self._docstrings.get(place.name)
+        if documented is None:
+            text = ast.get_docstring(place.node, clean=False) or (place.class_docstring if place.node.name == "__init__" else "")
+            documented = self._docstrings[place.name] = docstrings.documented(text) if text else {}
+        if not documented:
+            return ()
+        named = {name for part in error.parts if isinstance(part, Hole) for name in NAMES.findall(part.expression)}
+        for held in self.conditions:
+            if held.kind in ("if", "unless", "assert"):
+                named.update(NAMES.findall(self._write(held.what)))
+        wanted = [name for name in place.parameters.names if name in named and name in documented]
+        return tuple((name, documented[name]) for name in wanted[:MAX_DOCUMENTED])
 
     def _signature(self) -> str:
         """The function's name and parameters."""
@@ -240,7 +306,7 @@ class Walk(Definitions):
             return ""
         text = self._written.get(id(node))
         if text is None:
-            text = self._written[id(node)] = _cut(f"{node.name}({unparse(node.args)})", MAX_SIGNATURE)
+            text = self._written[id(node)] = _cut(_definition(node), MAX_SIGNATURE)
         return text
 
     walks = {  # noqa: RUF012
@@ -259,3 +325,24 @@ class Walk(Definitions):
 
 def _cut(text: str, most: int = MAX_CONDITION) -> str:
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _with_item(item: ast.withitem) -> str:
+    return unparse(item.context_expr) + (f" as {unparse(item.optional_vars)}" if item.optional_vars is not None else "")
+
+
+def _simple(statement: ast.stmt) -> str:
+    """A statement without a block, on one line."""
+    if isinstance(statement, ast.Expr):
+        return unparse(statement.value)
+    try:
+        return " ".join(ast.unparse(statement).split("\n"))
+    except (RecursionError, ValueError):
+        return "..."
+
+
+def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    try:
+        return f"{node.name}({code.parameters(node.args)})"
+    except (RecursionError, ValueError, KeyError):
+        return f"{node.name}(...)"

@@ -9,26 +9,30 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.catalogue.scanners.python import formatting
-from bot.model import Hole, Template
-
-Parts = tuple[str | Hole, ...]
-Texts = tuple[Parts, ...]
-
-MAX_ALTERNATIVES = 8
-"""More texts than these from one expression are not listed: the part that multiplies them becomes a hole."""
-
-MAX_TEXT = 4_000
-"""Literal characters kept of one text; the rest becomes a hole. Longer ones are documents, not messages."""
+from bot.catalogue.scanners.python.parts import (
+    MAX_ALTERNATIVES,
+    MAX_TEXT,
+    Parts,
+    Texts,
+    apply,
+    cross,
+    distinct,
+    hole,
+    join,
+    literal,
+    quoted,
+    unparse,
+    words,
+)
+from bot.model import Hole
 
 MAX_CALLS = 3
 """How many calls inside each other are followed to the texts that they return."""
 
-MAX_EXPRESSION = 300
-"""A longer expression in a hole is written ``...``."""
 
 GETTEXT = frozenset({"_", "_l", "gettext", "gettext_lazy", "gettext_noop", "ugettext", "ugettext_lazy", "lazy_gettext", "N_"})
 PLURAL = frozenset({"ngettext", "ngettext_lazy", "ungettext"})
@@ -52,104 +56,31 @@ Value = tuple[Parts | Opaque, ...]
 
 Environment = dict[str, Value]
 
+Items = tuple[tuple[str, Texts], ...]
+"""A dictionary of texts: the keys as ``repr`` writes them."""
 
-def unparse(node: ast.AST) -> str:
-    """Source code of a node on one line, at most :data:`MAX_EXPRESSION` characters of it."""
-    if isinstance(node, ast.Name):
-        return node.id
-    try:
-        text = " ".join(ast.unparse(node).split("\n"))
-    except (RecursionError, ValueError):
-        return "..."
-    return text if len(text) <= MAX_EXPRESSION else text[: MAX_EXPRESSION - 3] + "..."
-
-
-def hole(node: ast.expr, suffix: str = "") -> Hole:
-    """The hole that an expression leaves, in a form that can be written and read back."""
-    if isinstance(node, ast.Name):
-        return Hole(node.id, suffix)
-    text = unparse(node)
-    if len(text) >= MAX_EXPRESSION:
-        return Hole("...", suffix)
-    return written(text, suffix)
-
-
-def written(expression: str, suffix: str = "") -> Hole:
-    """A hole whose written form reads back as itself: with brackets where needed, and ``...`` where nothing else helps."""
-    if expression.replace(".", "").replace("_", "").isalnum() and not suffix:
-        return Hole(expression)
-    for form in (expression, f"({expression})"):
-        try:
-            if Template.parse(str(Hole(form, suffix))).parts == (Hole(form, suffix),):
-                return Hole(form, suffix)
-        except ValueError:
-            continue
-    return Hole("...", "")
-
-
-def join(pieces: Iterable[Parts]) -> Parts:
-    """One text of several, with neighbouring literals joined, cut off at :data:`MAX_TEXT`."""
-    parts = Template.of(*(part for piece in pieces for part in piece)).parts
-    room = MAX_TEXT
-    for at, part in enumerate(parts):
-        if isinstance(part, str):
-            if len(part) > room:
-                return (*parts[:at], part[:room], Hole("..."))
-            room -= len(part)
-    return parts
-
-
-def distinct(alternatives: Iterable[Parts]) -> Texts:
-    """Alternatives without repetition, in order."""
-    return tuple(dict.fromkeys(alternatives))
-
-
-def cross(pieces: Sequence[tuple[Texts, Hole | None]]) -> Texts:
-    """All ways of putting pieces together; a piece that would make too many is replaced by its hole."""
-    ways: list[list[Parts]] = [[]]
-    for texts, instead in pieces:
-        if len(ways) * len(texts) > MAX_ALTERNATIVES and len(texts) > 1:
-            texts = ((instead,),) if instead is not None else texts[:1]
-        ways = [[*way, text] for way in ways for text in texts]
-    return distinct(join(way) for way in ways)
-
-
-def literal(parts: Parts) -> str | None:
-    """The text itself, when it has no holes."""
-    if not parts:
-        return ""
-    return parts[0] if len(parts) == 1 and isinstance(parts[0], str) else None
-
-
-def words(parts: Parts) -> int:
-    """How many letters and digits are literal."""
-    return sum(ch.isalnum() for part in parts if isinstance(part, str) for ch in part)
-
-
-def apply(change: Callable[[str], str], parts: Parts) -> Parts | None:
-    """The text after a change of its literals, with holes held by a stand-in; None when the change loses one."""
-    holes = [part for part in parts if isinstance(part, Hole)]
-    changed = change("".join(part if isinstance(part, str) else "\x00" for part in parts)).split("\x00")
-    if len(changed) != len(holes) + 1:
-        return None
-    mixed: list[Parts] = [(changed[0],)]
-    for filled, text in zip(holes, changed[1:], strict=True):
-        mixed += [(filled,), (text,)]
-    return join(mixed)
+MAX_ITEMS = 200
+"""A dictionary with more items holds data, not messages."""
 
 
 class Reader:
     """Reads expressions: in an environment of local variables, with the texts that are known beyond them.
 
     ``look_up`` answers for names and attributes that aren't local variables (module and class constants, also of other files),
-    ``call`` for functions that return a text.
+    ``call`` for functions that return a text, ``table`` for dictionaries of texts.
     """
 
-    def __init__(self, look_up: Callable[[ast.expr], Texts | None], call: Callable[[ast.expr, Reader], Texts | None]) -> None:
+    def __init__(
+        self,
+        look_up: Callable[[ast.expr], Texts | None],
+        call: Callable[[ast.expr, Reader], Texts | None],
+        table: Callable[[ast.expr], Items | None] = lambda node: None,
+    ) -> None:
         self.environment: Environment = {}
         self.follows = True
         self.look_up = look_up
         self.call = call
+        self.table = table
         self._depth = 0
 
     def message(self, node: ast.expr) -> Texts:
@@ -321,6 +252,28 @@ class Reader:
     def _attribute(self, node: ast.Attribute) -> Texts | None:
         return self.look_up(node) if self.follows else None
 
+    def _item(self, node: ast.Subscript) -> Texts | None:
+        """An item of a dictionary (or list) of texts."""
+        return self._chosen_of(node.value, node.slice)
+
+    def _chosen_of(self, node: ast.expr, key: ast.expr) -> Texts | None:
+        """The texts that a dictionary holds under a key: one where the key is known, else any of them."""
+        items = self._items(node) if self.follows else None
+        if not items:
+            return None
+        if isinstance(key, ast.Constant):
+            return dict(items).get(repr(key.value))
+        return distinct(way for _, texts in items for way in texts)
+
+    def _items(self, node: ast.expr) -> Items | None:
+        if isinstance(node, ast.Dict):
+            return dictionary(node, self)
+        if isinstance(node, ast.Name) and node.id in self.environment:
+            value = self.environment[node.id]
+            known = value[0] if len(value) == 1 else None
+            return dictionary(known.node, self) if isinstance(known, Opaque) and isinstance(known.node, ast.Dict) else None
+        return self.table(node) if isinstance(node, ast.Name | ast.Attribute) else None
+
     def _call(self, node: ast.Call) -> Texts | None:
         func = node.func
         name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
@@ -334,6 +287,10 @@ class Reader:
             return self._changed(DEDENTS[name], self.texts(node.args[0]))
         if not isinstance(func, ast.Attribute) or name not in METHODS:
             return None
+        if name == "get":
+            found = self._chosen_of(func.value, node.args[0]) if 0 < len(node.args) < 3 else None
+            instead = self.texts(node.args[1]) if found and len(node.args) == 2 else None
+            return distinct((*found, *(instead or ()))) if found else None
         if name == "join":
             return self._joined(func.value, node.args)
         texts = self.texts(func.value)
@@ -364,7 +321,7 @@ class Reader:
         return cross(pieces)
 
 
-METHODS = frozenset({"format", "join", *STRIPS, *CASES})
+METHODS = frozenset({"format", "join", "get", *STRIPS, *CASES})
 
 READERS: Mapping[type[ast.expr], Callable[..., Texts | None]] = {
     ast.Constant: Reader._constant,
@@ -375,15 +332,27 @@ READERS: Mapping[type[ast.expr], Callable[..., Texts | None]] = {
     ast.NamedExpr: Reader._walrus,
     ast.Name: Reader._name,
     ast.Attribute: Reader._attribute,
+    ast.Subscript: Reader._item,
     ast.Call: Reader._call,
 }
 
 
-def quoted(parts: Parts) -> Parts:
-    """The repr of a text: exact without holes, else as near as can be known."""
-    whole = literal(parts)
-    if whole is not None:
-        return (repr(whole),)
-    inside = [(repr(part + '"')[1:-2] if isinstance(part, str) else part,) for part in parts]
-    mark = '"' if any("'" in part for part in parts if isinstance(part, str)) else "'"
-    return join([(mark,), *inside, (mark,)])
+def dictionary(node: ast.expr, reader: Reader) -> Items | None:
+    """A dictionary (or list) whose values are all texts, under constant keys; None for any other expression."""
+    if isinstance(node, ast.Dict):
+        keys, values = node.keys, node.values
+    elif isinstance(node, ast.List | ast.Tuple):
+        keys, values = [ast.Constant(at) for at in range(len(node.elts))], node.elts
+    else:
+        return None
+    if not 0 < len(values) <= MAX_ITEMS or not any(
+        isinstance(value, ast.Constant | ast.JoinedStr | ast.BinOp | ast.Call) for value in values[:1]
+    ):
+        return None
+    items: list[tuple[str, Texts]] = []
+    for key, value in zip(keys, values, strict=True):
+        texts = reader.texts(value)
+        if key is None or texts is None:
+            return None
+        items.append((repr(key.value) if isinstance(key, ast.Constant) else unparse(key), texts))
+    return tuple(items)
