@@ -20,12 +20,19 @@ LIKE_ELSEWHERE = 75.0
 LIKE_IN_FILE = 88.0
 """The same for a function that was renamed: another function of the same file."""
 
+GENERAL_LETTERS, GENERAL_SHARE = 18, 0.33
+"""A text whose literal pieces all stand in the old one, in order, says the same with more holes ("{} memory leak detected! {}"); it
+needs so many letters, and so large a share of the old text's."""
+
 SAME_CONDITIONS = 12.0
 SAME_TYPE = 6.0
 """What equal conditions and an equal type add to likeness, when one of several texts is chosen."""
 
 SAME_INNERMOST = 0.75
 """Of that, what counts when only the nearest condition is the same: each check above in the function adds one to the others."""
+
+GENERAL_TIER = 4
+"""Where a more general text ranks: after all those that are alike."""
 
 MAX_CHOICES = 400
 """New texts that an old one is compared with, of one function name in a whole release."""
@@ -51,9 +58,10 @@ def text_of(skeleton: str, expression: str) -> str:
 def follow(lost: Iterable[Place], new: Sequence[Place]) -> dict[str, tuple[str, float]]:
     """For records that are gone, by id, the record among the new texts that each became, and their likeness.
 
-    ``lost`` are the places where they stood, ``new`` those texts that were nowhere in their function before. A text in the same function of
-    the same path goes before one in a file of the same name (moved), that before the same function name anywhere, and last comes another
-    function of the same file. Among those, likeness decides, with something added for equal conditions and type.
+    ``lost`` are the places where they stood, ``new`` those texts that were nowhere in their function before. A text in the same
+    function of the same path goes before one in a file of the same name (moved), that before the same function name anywhere, then comes
+    another function of the same file, and last a more general text anywhere. Among those, likeness decides, with something added for
+    equal conditions and type.
     """
     index = _index(new)
     best: dict[str, tuple[int, float, float, str]] = {}
@@ -69,7 +77,29 @@ def follow(lost: Iterable[Place], new: Sequence[Place]) -> dict[str, tuple[str, 
                     best[place.record] = max(best.get(place.record, found), found)
             if place.record in best and best[place.record][0] == -tier:
                 break
+        else:
+            general = max((one for one in index.get(("type", place.type), ()) if _generalises(one, place)), key=_letters, default=None)
+            if general is not None:
+                best[place.record] = (-GENERAL_TIER, 0.0, fuzz.ratio(place.text, general.text), general.record)
     return {record: (choice, likeness) for record, (_, _, likeness, choice) in best.items()}
+
+
+def _letters(place: Place) -> int:
+    return sum(map(str.isalnum, place.text))
+
+
+def _generalises(new: Place, old: Place) -> bool:
+    """Whether the new text is the old one with more of it in holes."""
+    if new.record == old.record or _letters(new) < max(GENERAL_LETTERS, GENERAL_SHARE * _letters(old)):
+        return False
+    at = 0
+    for piece in new.text.split("{}"):
+        literal = piece.strip()
+        at = old.text.find(literal, at)
+        if at < 0:
+            return False
+        at += len(literal)
+    return True
 
 
 def _shared(one: Place, other: Place) -> float:
@@ -86,7 +116,13 @@ def _index(new: Iterable[Place]) -> _Index:
     index: _Index = defaultdict(list)
     for place in new:
         name, tail = _ends(place)
-        for key in (("place", place.path, place.function), ("moved", name, tail), ("function", place.function), ("file", place.path)):
+        for key in (
+            ("place", place.path, place.function),
+            ("moved", name, tail),
+            ("function", tail),
+            ("file", place.path),
+            ("type", place.type),
+        ):
             index[key].append(place)
     return index
 
@@ -96,7 +132,7 @@ def _tiers(place: Place, index: _Index) -> Iterator[tuple[float, list[Place]]]:
     for threshold, key in (
         (LIKE, ("place", place.path, place.function)),
         (LIKE_ELSEWHERE, ("moved", name, tail)),
-        (LIKE_ELSEWHERE, ("function", place.function)),
+        (LIKE_ELSEWHERE, ("function", tail)),
         (LIKE_IN_FILE, ("file", place.path)),
     ):
         yield threshold, index.get(key, [])
