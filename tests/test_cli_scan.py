@@ -126,6 +126,19 @@ def test_check_tries_examples_once_there_is_a_catalogue(home, run):
     assert any("example" in fault["problem"] for fault in json.loads(result.stdout))
 
 
+def test_check_holds_what_a_record_says_against_the_release_that_is_kept(home, run):
+    path = home / "errors" / "octo" / "engine" / "gears" / "sprockets.yaml"
+    path.write_text(RECORD.replace("  - Add sprockets.\n", "  - Add sprockets.\n  - Please start with `--sprockets 4`\n"))
+    result = run("check")
+    assert result.exit_code == 1
+    assert [line.split("sprockets.yaml")[1] for line in result.stdout.splitlines()] == [
+        ":8: `--sprockets` is no option in 1.0.0 → correct it; an option of another program goes with its command",
+        ":8: “Please” says nothing → leave the word out",
+    ]
+    (home / "cache" / "sources" / "octo_engine-1.0.0-py3-none-any.whl").unlink()
+    assert "options, environment variables and modules are not looked up; explainbot scan octo/engine" in run("check").stderr
+
+
 def test_check_looks_only_at_the_files_it_is_given(home, run):
     write_record(home)
     other = home / "errors" / "octo" / "engine" / "gears" / "other.yaml"

@@ -6,9 +6,12 @@ together are too long, the least useful parts are left out whole, so that a fenc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from bot.answering import passages
+from bot.answering.language import ENGLISH, say
 from bot.answering.passages import RecordUrl, SourceUrl, fold
 from bot.answering.sanitise import code, cut_line, link, plain, start_of_line, ticked
 from bot.answering.words import printed_type
@@ -16,7 +19,16 @@ from bot.model import Match, Record, Verdict
 from bot.registry import Entry
 
 MAX_COMMENT = 8_000
-"""Characters of a comment, at most. GitHub takes 65,536; what helps fits into 2,500."""
+"""Characters of a comment, at most. GitHub takes 65,536."""
+
+AIM = 2_500
+"""Characters that a comment should have at most, so that it is read: beyond them, what the record's page has as well is left out. The
+addresses of links do not count."""
+
+SPARED = 5
+"""Parts up to this rank are kept beyond ``AIM``; they go only beyond ``MAX_COMMENT``."""
+
+_ADDRESS = re.compile(r"\]\(https?://[^\s()]{1,700}\)")
 
 MAX_WHY = 6
 """Candidates told in the answer to ``/explain why``."""
@@ -27,39 +39,41 @@ def answer(
     source_url: SourceUrl,
     record_url: RecordUrl,
     related: Callable[[Record], Sequence[Record]] | None = None,
+    releases: Sequence[str] = (),
+    language: str = ENGLISH,
 ) -> str:
     """The comment for a verdict, in Markdown; "" for a silent one.
 
     ``source_url`` makes the permalink of a raise site in a release (None: the newest that has it), ``record_url`` the address of
     a record's page from its id. ``related`` finds the records that a written record names as related; without it, they are named
-    as the record names them.
+    as the record names them. ``releases`` are those of the catalogue, oldest first: with them the comment says since when there is such
+    an error, and until when. ``language`` is the bot's (:func:`bot.answering.language.spoken`).
     """
     if verdict.decision == "silent" or not verdict.matches:
         return ""
-    match = verdict.matches[0]
+    match = replace(verdict.matches[0], record=passages.in_language(verdict.matches[0].record, language))
     record, values = match.record, passages.values_of(match)
     # (what goes first when the comment is too long: the highest number; text)
     parts = [
-        (0, passages.matched_line(match)),
-        (0, _title(match, values)),
-        (1, passages.meaning(match, values)),
-        (1, passages.where_raised(match, verdict.release, source_url)),
-        (3, passages.history(match)),
-        (2, passages.solutions(record, values)),
+        (0, passages.matched_line(match, language)),
+        (0, _title(match, values, language)),
+        (1, passages.meaning(match, values, verdict.release, language)),
+        (1, passages.where_raised(match, verdict.release, source_url, releases, language)),
+        (3, passages.history(match, releases, language)),
+        (2, passages.solutions(record, values, language)),
         (4, passages.example_fix(record.example)),
-        (7, passages.guard_and_handler(record)),
-        (5, passages.others(verdict.matches, record_url)),
-        (6, passages.related(record, record_url, related)),
+        (8, passages.guard_and_handler(record, language)),
+        (5, passages.others(verdict.matches, record_url, language)),
+        (7, passages.related(record, record_url, related, language)),
     ]
-    why = (8, _folded_why(match))
-    footer = _footer(record, record_url)
+    footer = _footer(record, record_url, language)
     if verdict.decision == "answer":
-        return _fit([*parts, why, (0, footer)])
-    question = _question(match, verdict, values, source_url, record_url)
-    room = MAX_COMMENT - len(question) - len(footer) - 200
+        return _fit([*parts, (5, _folded_why(match, language)), (0, footer)], aim=AIM)
+    question = _question(match, verdict, values, source_url, record_url, language)
+    around = len(question) + len(footer) + 200
     rest = [part for index, part in enumerate(parts) if index != 1]
-    folded = fold("If so: what it means and what to do", _fit([*rest, (8, _unfolded_why(match))], room))
-    return "\n\n".join((question, folded, footer))
+    inside = _fit([*rest, (5, _unfolded_why(match, language))], MAX_COMMENT - around, AIM - around)
+    return "\n\n".join((question, fold(say(language, "if so"), inside), footer))
 
 
 def help_text(commands: Iterable[Entry[object]]) -> str:
@@ -118,35 +132,37 @@ def not_allowed_text(command: str = "", who: str = "people with triage permissio
     return f"{named} is for {plain(who)} in this repository, so nothing was done."
 
 
-def _title(match: Match, values: passages.Values) -> str:
+def _title(match: Match, values: passages.Values, language: str) -> str:
     record = match.record
     if record.title or passages.is_written(record):
         return f"**{passages.heading(record, values)}**"
     type = printed_type(record.type)
-    return f"**What the code says of this {code(type, most=80) if type else 'message'}** (nobody has explained it in words yet)"
+    shown = code(type, most=80) if type else say(language, "message")
+    return f"**{say(language, 'code says', type=shown)}**{say(language, 'nobody explained')}"
 
 
-def _question(match: Match, verdict: Verdict, values: passages.Values, source_url: SourceUrl, record_url: RecordUrl) -> str:
-    record, site = match.record, passages.site_of(match)
+def _question(match: Match, verdict: Verdict, values: passages.Values, source_url: SourceUrl, record_url: RecordUrl, language: str) -> str:
+    record, site = match.record, passages.site_of(match, verdict.release)
     type = printed_type(record.type)
     named = link(passages.heading(record, values), record_url(record.id))
-    raised = f" raised at {passages.site_link(site, verdict.release, source_url)}" if site else ""
-    return f"Could this be {'the ' + code(type, most=80) + ' ' if type else ''}{named}{raised}?"
+    what = say(language, "the type", type=code(type, most=80)) + named if type else named
+    raised = say(language, "raised at", at=passages.site_link(site, verdict.release, source_url)) if site else ""
+    return say(language, "could be", what=what, raised=raised)
 
 
-def _folded_why(match: Match) -> str:
-    reasons = passages.why_matched(match)
-    return fold(f"Why this matched ({passages.certainty(match)} sure)", reasons) if reasons else ""
+def _folded_why(match: Match, language: str) -> str:
+    reasons = passages.why_matched(match, language)
+    return fold(say(language, "why", sure=passages.certainty(match, language)), reasons) if reasons else ""
 
 
-def _unfolded_why(match: Match) -> str:
-    reasons = passages.why_matched(match)
-    return f"Why it may be this ({passages.certainty(match)} sure):\n\n{reasons}" if reasons else ""
+def _unfolded_why(match: Match, language: str) -> str:
+    reasons = passages.why_matched(match, language)
+    return f"{say(language, 'why maybe', sure=passages.certainty(match, language))}\n\n{reasons}" if reasons else ""
 
 
-def _footer(record: Record, record_url: RecordUrl) -> str:
-    page = link("Everything known about this error", record_url(record.id))
-    return f"<sub>{page} · Wrong? Reply `/explain wrong` · Not wanted on this issue? Reply `/explain off`</sub>"
+def _footer(record: Record, record_url: RecordUrl, language: str) -> str:
+    page = link(say(language, "page"), record_url(record.id))
+    return f"<sub>{say(language, 'footer', page=page)}</sub>"
 
 
 def _candidate(match: Match, record_url: RecordUrl | None) -> str:
@@ -156,7 +172,7 @@ def _candidate(match: Match, record_url: RecordUrl | None) -> str:
     type = printed_type(record.type)
     quoted = passages.short_line(match, 100)
     first = f"**{code(type, most=80) + ' ' if type else ''}{named}**, {passages.certainty(match)}, for {quoted}"
-    reasons = passages.why_matched(match)
+    reasons = passages.why_matched(match, bits=True)
     return f"{first}:\n\n{reasons}" if reasons else f"{first}."
 
 
@@ -166,9 +182,16 @@ def _sentence(text: str) -> str:
     return start_of_line(text + ("" if text.endswith((".", "?", "!", "…")) else "."))
 
 
-def _fit(parts: list[tuple[int, str]], room: int = MAX_COMMENT) -> str:
-    """The parts with blank lines between; the least useful are left out whole until the rest fits."""
+def _fit(parts: list[tuple[int, str]], room: int = MAX_COMMENT, aim: int | None = None) -> str:
+    """The parts with blank lines between; the least useful are left out whole until the rest fits.
+
+    Beyond ``aim`` only those go that rank above ``SPARED``.
+    """
     kept = [part for part in parts if part[1]]
-    while sum(len(text) + 2 for _, text in kept) > room and len(kept) > 1:
-        kept.remove(max(kept, key=lambda part: part[0]))
+    while len(kept) > 1:
+        last = max(kept, key=lambda part: part[0])
+        fits = sum(len(text) + 2 for _, text in kept) <= room
+        if fits and (aim is None or last[0] <= SPARED or sum(len(_ADDRESS.sub("]", text)) + 2 for _, text in kept) <= aim):
+            break
+        kept.remove(last)
     return "\n\n".join(text for _, text in kept)

@@ -26,6 +26,9 @@ from bot.model import Record
 FORMAT = 2
 """Version of the file in which names are kept."""
 
+KEPT = ".names.json"
+"""How the name of that file goes on behind the wheel's."""
+
 SUFFIXES = (".py", ".pyi", ".rs", ".cpp", ".cc", ".cu", ".cuh", ".h", ".hpp", ".sh")
 
 OTHER_PROGRAMS = frozenset(
@@ -70,7 +73,7 @@ def source_names(config: SourceConfig, cache_dir: Path) -> SourceNames | None:
     if not wheels:
         return None
     version, wheel = wheels[-1]
-    kept = wheel.with_name(f"{wheel.name}.names.json")
+    kept = wheel.with_name(wheel.name + KEPT)
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         data = json.loads(kept.read_text(encoding="utf-8"))
         if data["made"] == _made(wheel, config):
@@ -89,6 +92,9 @@ def source_names(config: SourceConfig, cache_dir: Path) -> SourceNames | None:
     }
     with contextlib.suppress(OSError):
         kept.write_text(json.dumps(data), encoding="utf-8")
+        for other in wheel.parent.glob(f"*{KEPT}"):
+            if not other.with_name(other.name.removesuffix(KEPT)).exists():
+                other.unlink(missing_ok=True)  # a scan removes the wheels of older releases
     return names
 
 

@@ -12,8 +12,12 @@ import typer
 from bot.cli.app import FAILED, Problem, app, load_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bot.catalogue.catalogue import Catalogue
     from bot.catalogue.records import Fault
     from bot.config import Settings
+    from bot.model import Record
 
 PATHS = typer.Argument(None, metavar="[PATH]…", help="Record files, or folders of them; all records when left out.")
 
@@ -29,12 +33,16 @@ class Format(StrEnum):
 FORMAT = typer.Option(Format.text, "--format", help="A line a fault, JSON, or the JSON Schema of record files for editors.")
 
 
+ONLINE = typer.Option(False, "--online", help="Also ask the package index for each `pip install NAME==VERSION`.")
+
+
 @app.command()
-def check(paths: list[Path] | None = PATHS, format: Format = FORMAT) -> None:
+def check(paths: list[Path] | None = PATHS, format: Format = FORMAT, online: bool = ONLINE) -> None:
     """Check record files; each fault is named with file, line and mend.
 
-    Where the catalogue of the repository is built (`explainbot scan`), the examples of a record must be answered with it, and its
-    confusers must not. Exits 1 when something is wrong.
+    Keys, wording, placeholders, code, links; options, environment variables and modules are held against the newest release that a scan
+    has kept. Where the catalogue of the repository is built (`explainbot scan`), the examples of a record must be answered with it, and
+    its confusers must not. Exits 1 when something is wrong.
 
     Examples:
 
@@ -59,7 +67,7 @@ def check(paths: list[Path] | None = PATHS, format: Format = FORMAT) -> None:
     for repository in repositories(settings.errors_dir):
         home = settings.errors_dir.joinpath(*repository.split("/")).resolve()
         if not wanted or any(path.is_relative_to(home) or home.is_relative_to(path) for path in wanted):
-            found, records = _check(settings, repository, wanted)
+            found, records = _check(settings, repository, wanted, online)
             faults += found
             number += records
     if wanted and not number and not faults:
@@ -81,7 +89,7 @@ def repositories(errors_dir: Path) -> list[str]:
     return sorted("/".join(file.parent.relative_to(errors_dir).parts) for file in errors_dir.glob("*/*/source.yaml"))
 
 
-def _check(settings: Settings, repository: str, wanted: list[Path]) -> tuple[list[Fault], int]:
+def _check(settings: Settings, repository: str, wanted: list[Path], online: bool) -> tuple[list[Fault], int]:
     from bot.catalogue.records import load_records
     from bot.cli.catalogues import Catalogues
     from bot.evaluation import check_samples
@@ -93,12 +101,43 @@ def _check(settings: Settings, repository: str, wanted: list[Path]) -> tuple[lis
     records, faults = load_records(settings.errors_dir, repository)
     records = tuple(record for record in records if asked(record.file))
     found = [fault for fault in faults if asked(fault.file)]
+    if not records:
+        return found, 0
     catalogue = Catalogues(settings).open_or_none(repository)
+    found += _check_texts(settings, repository, records, catalogue, online)
     if catalogue is None:
         typer.echo(f"{repository}: no catalogue is built, so examples are not tried; explainbot scan {repository}", err=True)
     else:
         found += check_samples(catalogue, records, settings.errors_dir)
-    return found, len(records)
+    return sorted(found), len(records)
+
+
+def _check_texts(
+    settings: Settings, repository: str, records: tuple[Record, ...], catalogue: Catalogue | None, online: bool
+) -> Iterator[Fault]:
+    """What people wrote: wording, code, links, and what it says of the project."""
+    from bot.answering.sanitise import LINK_HOSTS
+    from bot.catalogue.claims import check_claims, check_packages, source_names
+    from bot.catalogue.prose import Remark, check_prose
+    from bot.catalogue.records import Fault, find_line
+    from bot.catalogue.source_config import load_source
+
+    def fault(record: Record, said: Remark) -> Fault:
+        line = find_line(settings.errors_dir, record.file, said.needle, *said.where)
+        return Fault(record.file, line, said.problem, said.mend)
+
+    config = load_source(settings.errors_dir, repository)
+    names = source_names(config, settings.cache_dir)
+    if names is None:
+        say = f"{repository}: no release is kept, so options, environment variables and modules are not looked up"
+        typer.echo(f"{say}; explainbot scan {repository}", err=True)
+    for record in records:
+        joined = catalogue.get(record.id) if catalogue is not None else None
+        # A text that is gone is explained for those who run the releases that had it, with the options that those had.
+        held = None if joined is not None and joined.status == "obsolete" else names
+        yield from (fault(record, remark) for remark in (*check_prose(record), *check_claims(record, held, config, LINK_HOSTS)))
+    if online:
+        yield from (fault(record, remark) for record, remark in check_packages(records))
 
 
 def _shown(path: Path) -> Path:

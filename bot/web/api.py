@@ -62,6 +62,10 @@ def record_as_json(found: Found, root: str) -> dict[str, Any]:
         "provenance": {"author": provenance.author, "commit": provenance.commit, "date": provenance.date} if provenance else None,
         "examples": [_sample(sample) for sample in record.samples],
         "confusers": [_sample(sample) for sample in record.confusers],
+        "seen_in": [{"issue": number, "url": f"https://github.com/{record.repository}/issues/{number}"} for number in record.seen_in],
+        "translations": {
+            told.language: {"title": told.title, "meaning": told.meaning, "solutions": list(told.solutions)} for told in record.translations
+        },
         "file": record.file,
         "areas": list(catalogue.areas(record)),
         "releases": list(catalogue.releases),
@@ -101,6 +105,9 @@ def _site(site: RaiseSite, found: Found) -> dict[str, Any]:
         "conditions": [{"kind": condition.kind, "text": condition.text} for condition in site.conditions],
         "signature": site.signature,
         "through": site.through,
+        "flags": list(site.flags),
+        "entry": site.entry,
+        "documented": [{"parameter": name, "text": text} for name, text in site.documented],
         "lines": [
             {
                 "release": lines.release,

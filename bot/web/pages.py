@@ -48,6 +48,9 @@ class SiteView:
     code: Markup
     conditions: Markup
     through: str
+    flags: tuple[str, ...]
+    entry: str
+    documented: tuple[tuple[str, str], ...]
 
 
 def blueprint(lookup: Lookup) -> Blueprint:
@@ -80,6 +83,8 @@ def blueprint(lookup: Lookup) -> Blueprint:
     def type_filter(record: Record) -> str:
         return printed_type(record.type) or record.type.removeprefix("log:")
 
+    routes.add_app_template_filter(prose_html, "prose")
+    routes.add_app_template_filter(line_html, "line")
     return routes
 
 
@@ -189,6 +194,9 @@ def _site(site: RaiseSite, found: Found) -> SiteView:
         code=code_html(indented(site.code), file=site.path.rsplit("/", 1)[-1], first=at.line) if site.code else Markup(""),
         conditions=Markup(_MARKDOWN.renderInline(told)),  # noqa: S704
         through=site.through,
+        flags=site.flags,
+        entry=site.entry,
+        documented=site.documented,
     )
 
 

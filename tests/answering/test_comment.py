@@ -109,7 +109,7 @@ def test_a_written_record_is_told_in_this_order() -> None:
         "**The heads cannot be spread evenly**",
         "`--tp` is `3`, but the model has `32` heads.",
         f"[`python/sglang/srt/server_args.py:110`](https://github.com/{REPOSITORY}/blob/v0.5.23/python/sglang/srt/server_args.py#L110)",
-        "in `ServerArgs.check`, in 0.5.23, the release of this issue.",
+        "in `ServerArgs.check`, in v0.5.23, the release of this issue.",
         "1. Take a `--tp` that divides `32`.\n2. Use fewer GPUs.",
         "```diff\n- launch --tp 3 \\\n+ launch --tp 4 \\\n    --model M\n```",
         "<details>\n<summary>Check for it, or catch it, in code</summary>",
@@ -118,7 +118,7 @@ def test_a_written_record_is_told_in_this_order() -> None:
         "</details>",
         "Related: [`0123456789abcdef`](https://errors.example/errors/0123456789abcdef), `another message`",
         "<summary>Why this matched (over 99% sure)</summary>",
-        "- text (+31.0): all words stand there",
+        "- The whole text of this error stands there, in order.\n- The traceback ends in `ServerArgs.check` of `server_args.py`.",
         "<sub>[Everything known about this error]",
         "`/explain wrong`",
     )
@@ -132,10 +132,16 @@ def test_a_derived_record_says_what_the_code_says_and_no_more() -> None:
     assert "What to do" not in text
 
 
+def test_options_that_lead_to_a_derived_record_are_named() -> None:
+    site = replace(SITE, flags=("--backend fast", "--lo`ud"))
+    text = said(replace(MATCH, record=replace(DERIVED, sites=(site,)), site=site))
+    assert "holds. Command-line options that lead there: `--backend fast` and ``--lo`ud``." in text
+
+
 def test_the_line_stands_in_the_release_of_the_reporter_else_in_the_newest() -> None:
     assert "server_args.py:100`](https://github.com/sgl-project/sglang/blob/v0.5.22/" in said(MATCH, release="0.5.22")
     assert "server_args.py:110`" in said(MATCH, release=None)
-    assert "in 0.5.23 (it was not found in 0.4.0)" in said(MATCH, release="0.4.0")
+    assert "in v0.5.23 (it was not found in v0.4.0)" in said(MATCH, release="0.4.0")
 
 
 def test_one_of_many_sites_is_never_picked() -> None:
@@ -155,13 +161,85 @@ def test_a_placeholder_without_a_value_falls_back() -> None:
 
 def test_a_text_that_is_gone_says_until_when_it_stood() -> None:
     text = said(replace(MATCH, record=replace(WRITTEN, status="obsolete")), release="0.5.22")
-    assert "This text existed until release 0.5.23 and is gone since" in text
+    assert "This text existed until v0.5.23 and is gone since" in text
 
 
 def test_a_text_that_has_changed_says_how_it_reads_now() -> None:
     old = Template.parse("tp_size {tp_size} must divide heads")
     text = said(replace(MATCH, template=old, record=replace(WRITTEN, status="changed", templates=(TEMPLATE, old))))
     in_order(text, "the text of an older release", "tp_size {tp_size} must divide the {heads} heads")
+
+
+RELEASES = ("0.5.21", "0.5.22", "0.5.23", "0.5.24")
+
+
+def told(match: Match, releases: tuple[str, ...], release: str | None = None) -> str:
+    return answer(Verdict("answer", (match,), release), source_url, record_url, None, releases)
+
+
+def test_since_when_and_until_when_there_is_such_an_error() -> None:
+    assert "in v0.5.23, since v0.5.22." in told(MATCH, RELEASES[:3])
+    assert "since v0" not in told(MATCH, RELEASES[1:3])  # nobody knows what was before the oldest
+    assert "since v0" not in told(MATCH, ())
+    assert "until v0.5.23 and is gone since" in told(replace(MATCH, record=DERIVED), RELEASES)
+    assert "gone" not in told(MATCH, RELEASES[:3])
+
+
+def test_an_older_text_says_since_when_it_reads_otherwise() -> None:
+    old = Template.parse("tp_size {tp_size} must divide heads")
+    text = told(replace(MATCH, template=old), RELEASES[:3])
+    in_order(text, "older release. Since v0.5.22 it reads:\n\n```text\ntp_size {tp_size} must divide the {heads} heads\n```")
+
+    assert "since v" not in text.partition("This is the text")[0]
+
+
+def test_code_that_the_machine_made_is_left_to_the_page() -> None:
+    text = said(replace(MATCH, record=replace(WRITTEN, handler="try:\n    launch(...)\nexcept ValueError as error:\n    print(error)")))
+    assert "Check for it in code" in text
+    assert "launch(...)" not in text
+
+
+def test_a_place_that_it_has_left_is_not_told_beside_the_one_where_it_stands() -> None:
+    left = replace(SITE, path="python/sglang/old.py", lines=(SiteLines("0.5.21", 7, 7),))
+    moved = replace(MATCH, record=replace(WRITTEN, sites=(left, SITE)), site=None)
+    assert "old.py" not in told(moved, RELEASES)
+    assert "Raised at [`python/sglang/srt/server_args.py:110`]" in told(moved, RELEASES)
+    assert "Raised at [`python/sglang/old.py:7`]" in told(moved, RELEASES, "0.5.21")
+
+
+def test_a_commit_is_shortened_and_no_version() -> None:
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    text = told(replace(MATCH, site=replace(SITE, lines=(SiteLines(commit, 1, 1),))), (commit,), commit)
+    assert f"in {commit[:10]}" in text.replace(BREAK, "")
+
+
+def test_what_the_page_has_as_well_is_left_out_of_a_long_comment() -> None:
+    long = replace(WRITTEN, solutions=tuple(f"{number} " + "word " * 70 for number in range(6)))
+    text = said(replace(MATCH, record=long))
+    assert "fall_back()" not in text
+    assert "Related" not in text
+    in_order(text, "6. 5 word", "```diff", "Why this matched", "Everything known")
+    assert "fall_back()" in said(MATCH)
+
+
+def test_related_errors_that_nobody_explained_are_left_to_the_page() -> None:
+    shown = replace(WRITTEN, id="1" * 16, title="Another one")
+    text = answer(Verdict("answer", (MATCH,)), source_url, record_url, lambda record: (DERIVED, shown))
+    assert "Related: [Another one](https://errors.example/errors/1111111111111111)\n" in text
+    assert "Related" not in answer(Verdict("answer", (MATCH,)), source_url, record_url, lambda record: (DERIVED,))
+
+
+def test_reasons_are_words_and_bits_only_where_they_are_asked_for() -> None:
+    reasons = (
+        Reason("text", 20.0, "64% of the template's words stand there in order"),
+        Reason("line", 2.0, "line 3 is in the statement"),
+        Reason("new evidence", -1.0, "something @octocat"),
+    )
+    found = replace(MATCH, reasons=reasons)
+    in_order(said(found), "- 64% of this error's text stands there, in order.\n- something @")
+    assert "line number" not in said(found)
+    assert re.search(r"[+-][0-9.]+", said(found).partition("Why this matched")[2].partition("</details>")[0]) is None
+    assert "- The line number fits. (+2.0 bits)" in why_text(Verdict("answer", (found,)))
 
 
 def test_a_cautious_answer_asks_and_folds_all_but_one_line() -> None:
@@ -411,7 +489,14 @@ def test_help_lists_every_command_and_who_may_use_it() -> None:
 
 def test_why_silent_names_the_nearest_candidates() -> None:
     text = why_text(Verdict("silent", (MATCH,), why="the evidence is too weak"), record_url)
-    in_order(text, "Why there is no answer", "The evidence is too weak.", "nearest candidates", "The heads cannot", "- text (+31.0)")
+    in_order(
+        text,
+        "Why there is no answer",
+        "The evidence is too weak.",
+        "nearest candidates",
+        "The heads cannot",
+        "The whole text of this error stands there, in order. (+31.0 bits)",
+    )
     assert "Nothing in the text comes near" in why_text(Verdict("silent"))
 
 

@@ -129,6 +129,11 @@ def test_names_are_kept_beside_the_newest_wheel(tmp_path: Path) -> None:
     assert again.flags == {"--kept"}
     kept.write_text("{")
     assert source_names(CONFIG, tmp_path) == first
+    newest.unlink()
+    older = source_names(CONFIG, tmp_path)
+    assert older is not None
+    assert older.release == "1.2"
+    assert not kept.exists()
 
 
 def test_a_pinned_package_is_asked_for_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

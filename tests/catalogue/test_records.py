@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.catalogue.form import schema_text
-from bot.catalogue.records import Fault, dump_record, json_schema, line_of, load_records, parse_record
-from bot.model import Example, Hole, PinnedSource, Provenance, Record, Sample, Template, record_id
+from bot.catalogue.records import Fault, dump_record, find_line, json_schema, line_of, load_records, parse_record
+from bot.model import Example, Hole, PinnedSource, Provenance, Record, Sample, Template, Translation, record_id
 
 ERRORS = Path(__file__).parents[2] / "errors"
 REPOSITORY = "some/thing"
@@ -68,7 +68,7 @@ def test_the_seeds_are_whole() -> None:
         for code in (seed.guard, seed.handler):
             compile(code, seed.file, "exec")
     flashinfer = seeds["657237f826f98df5"]
-    short, long, older = flashinfer.templates
+    short, long, _older = flashinfer.templates
     assert str(long).startswith(str(short) + " Stochastic")
     assert seeds["d0373910e10ff17b"].source == PinnedSource(
         "python/sglang/srt/layers/attention/linear/kernels/kda_helion.py", 41, "0132848349"
@@ -255,6 +255,31 @@ def test_the_line_of_a_part_is_known_for_later_checks(tmp_path: Path) -> None:
     assert line_of(tmp_path, "some/thing/a/missing.yaml", "type") == 1
 
 
+def test_a_piece_of_text_is_found_below_its_part_and_never_in_the_next(tmp_path: Path) -> None:
+    write(tmp_path, "a/one.yaml", GOOD.replace("It is too small.", ">-\n  It is\n  too small."))
+    found = [find_line(tmp_path, "some/thing/a/one.yaml", needle, "meaning") for needle in ("too small", "Make", "ValueError", ">-")]
+    assert found == [5, 3, 3, 3]
+    assert find_line(tmp_path, "some/thing/a/one.yaml", "larger", "solutions", 0) == 7
+    assert find_line(tmp_path, "some/thing/a/missing.yaml", "x", "type") == 1
+
+
+def test_what_is_still_to_be_written_gives_no_record() -> None:
+    (found,) = faults(GOOD.replace("It is too small.", "'TODO: what it means'"))
+    assert (found.line, found.problem, found.mend) == (3, "`meaning`: a TODO is left: what it means", "write it")
+    (found,) = faults(GOOD.replace("Make it larger", "TODO"))
+    assert (found.line, found.problem) == (5, "`solutions`: a TODO is left: it says no more")
+    record, _ = parse_record(GOOD.replace("It is too small.", "The TODO list is too small.").encode(), FILE, REPOSITORY)
+    assert record is not None
+
+
+def test_a_translation_and_the_issues_are_read() -> None:
+    record, found = parse_record((GOOD + "seen_in: [7, 12]\nmeaning_zh: 太小了。\nsolutions_zh: [增大]\n").encode(), FILE, REPOSITORY)
+    assert found == ()
+    assert record is not None
+    assert record.seen_in == (7, 12)
+    assert record.translations == (Translation("zh", "", "太小了。", ("增大",)),)
+
+
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     secret = tmp_path / "secret.yaml"
     secret.write_text(GOOD)
@@ -267,9 +292,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     assert [(fault.file, "link" in fault.problem) for fault in found] == [("some/thing/a/link.yaml", True)]
 
 
-@pytest.mark.parametrize(
-    "name", ["", "thing", "../thing", "some/..", "some/.", "some/a/b", "so me/thing", "some/th\0ing", "/etc"]
-)
+@pytest.mark.parametrize("name", ["", "thing", "../thing", "some/..", "some/.", "some/a/b", "so me/thing", "some/th\0ing", "/etc"])
 def test_only_names_that_github_allows_lead_to_a_folder(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match="OWNER/NAME"):
         load_records(tmp_path, name)
@@ -311,6 +334,8 @@ def written(draw: st.DrawFn) -> Record:
         samples=(Sample(draw(PROSE), captures), Sample(draw(PROSE))),
         confusers=tuple(map(Sample, draw(st.lists(PROSE, max_size=2)))),
         file=FILE,
+        seen_in=tuple(draw(st.lists(st.integers(1, 10**9 - 1), max_size=2))),
+        translations=draw(st.one_of(st.just(()), st.tuples(st.builds(Translation, st.just("zh"), PROSE, PROSE, st.tuples(PROSE))))),
     )
 
 

@@ -50,6 +50,8 @@ source: {path: engine/args.py, line: 77, commit: "0123456789"}
 provenance: {author: AI-assisted, commit: "0123456789", date: 2026-08-28}
 examples:
   - "ValueError: tp_size 3 must divide the 32 heads"
+seen_in: [12, 340]
+meaning_zh: "`--tp` 为 {tp_size}，而模型有 {heads} 个注意力头。"
 """
 
 

@@ -86,8 +86,10 @@ def test_the_page_of_a_record_is_as_complete_as_the_record(client: FlaskClient) 
         "Catch it try: launch() except ValueError: fall_back()",
         "When it happens Trigger Starting with a --tp that does not divide the heads",
         "Common situations Three GPUs in a machine",
+        "中文说明 --tp 为 tp_size，而模型有 heads 个注意力头。",
         "Related errors RuntimeError this one is hostile",
         "Area arguments",
+        "Seen in #12, #340",
         "AI-assisted, from octo/engine@0123456789 (2026-08-28).",
         "Data as JSON",
     ]:
@@ -157,6 +159,11 @@ def test_the_json_has_every_field(client: FlaskClient) -> None:
         "provenance": {"author": "AI-assisted", "commit": "0123456789", "date": "2026-08-28"},
         "examples": [{"text": "ValueError: tp_size 3 must divide the 32 heads", "captures": {}}],
         "confusers": [],
+        "seen_in": [
+            {"issue": 12, "url": "https://github.com/octo/engine/issues/12"},
+            {"issue": 340, "url": "https://github.com/octo/engine/issues/340"},
+        ],
+        "translations": {"zh": {"title": "", "meaning": "`--tp` 为 {tp_size}，而模型有 {heads} 个注意力头。", "solutions": []}},
         "file": "octo/engine/args/heads.yaml",
         "areas": ["arguments"],
         "releases": ["1.0", "1.1"],
