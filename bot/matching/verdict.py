@@ -163,16 +163,18 @@ class Matcher:
     def _alike(self, candidates: list[Candidate]) -> list[list[int]]:
         """The numbers of the candidates, those together that say the same to a reader.
 
-        These are a text that is logged and then raised, or raised as two types (a raise stands for the log line of its text), texts
-        of the same words, and the forms that one text had in the course of releases.
+        These are a text that is logged and then raised, or raised as two types, texts of the same words, and the forms that one text
+        had in the course of releases.
         """
-        groups: dict[str, list[int]] = {}
+        group_of: dict[str, list[int]] = {}
         for number, candidate in enumerate(candidates):
             newest = self._newest(candidate.record)
             template = candidate.template if newest is candidate.record else newest.template
-            words = GLUE.join(pattern(template))
-            groups.setdefault(words.strip(GLUE) or newest.id, []).append(number)
-        return [[n for n in group if candidates[n].record.kind not in ("log", "warning")] or group for group in groups.values()]
+            keys = [newest.id, GLUE.join(pattern(template)).strip(GLUE) or newest.id]
+            group = sorted({n for key in keys for n in group_of.get(key, [])} | {number})
+            for key in {*keys, *(key for key, known in group_of.items() if set(known) & set(group))}:
+                group_of[key] = group
+        return list({tuple(group): group for group in group_of.values()}.values())
 
     def _newest(self, record: Record) -> Record:
         """What the record's text became in the newest release that has it in any form."""
@@ -252,8 +254,10 @@ def _outermost(candidates: list[Candidate], search: float) -> list[Candidate]:
     ]
 
 
-def _fit(candidate: Candidate, occurrence: Occurrence) -> tuple[int, float, int]:
-    """How well one of several records of the same words fits: by evidence, then by punctuation, then by how often it is raised."""
+def _fit(candidate: Candidate, occurrence: Occurrence) -> tuple[int, float, bool, int]:
+    """How well one of several records of the same words fits: by evidence, then by punctuation; then a raise goes before a log line, and
+    what is raised more often before the rest.
+    """
     message = occurrence.message[:LIKENESS_CHARACTERS]
     at, literals = 0, 0
     for literal in candidate.template.literals:
@@ -261,7 +265,8 @@ def _fit(candidate: Candidate, occurrence: Occurrence) -> tuple[int, float, int]
         if where >= 0:
             at, literals = where + len(literal.strip()), literals + 1
     likeness = literals / max(len(candidate.template.literals), 1) + fuzz.ratio(str(candidate.template), message) / 1000
-    return round(candidate.bits), likeness, len(candidate.record.sites)
+    raised = candidate.record.kind not in ("log", "warning")
+    return round(candidate.bits), round(likeness, 2), raised, len(candidate.record.sites)
 
 
 def _is_mute(record: Record) -> bool:
@@ -297,9 +302,10 @@ def _release(reading: Reading, catalogue: Catalogue) -> str | None:
 
 
 def _rank_among_causes(match: Match) -> tuple[bool, bool, bool, int]:
-    """Sure before unsure, raised before logged, printed before quoted by a person, earlier in the text before later."""
+    """Sure before unsure, raised before logged or only told to a client, printed before quoted by a person, earlier in the text before later."""
     occurrence = match.occurrence
-    return match.score < ANSWER, match.record.kind == "log", occurrence.dialect in evidence.QUOTED, occurrence.span[0]
+    told = match.record.kind == "log" or not match.record.type
+    return match.score < ANSWER, told, occurrence.dialect in evidence.QUOTED, occurrence.span[0]
 
 
 def _decide(found: list[tuple[Match, bool]], near: list[Match], release: str | None) -> Verdict:
