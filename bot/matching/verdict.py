@@ -18,7 +18,7 @@ from bot.catalogue.catalogue import Catalogue
 from bot.matching import evidence, foreign, index
 from bot.matching.evidence import Seen
 from bot.matching.template import GLUE, Alignment, Words, align, captures, pattern, split_words
-from bot.model import SILENT_KINDS, Decision, Match, Occurrence, Reading, Reason, Record, Template, Verdict
+from bot.model import SILENT_KINDS, Decision, Match, Occurrence, Reading, Reason, Record, Span, Template, Verdict
 
 ANSWER = 0.97
 """Probability from which a match is answered."""
@@ -302,10 +302,18 @@ def _release(reading: Reading, catalogue: Catalogue) -> str | None:
 
 
 def _rank_among_causes(match: Match) -> tuple[bool, bool, bool, int]:
-    """Sure before unsure, raised before logged or only told to a client, printed before quoted by a person, earlier in the text before later."""
+    """Sure before unsure, raised before told, printed before quoted by a person, earlier in the text before later."""
     occurrence = match.occurrence
-    told = match.record.kind == "log" or not match.record.type
-    return match.score < ANSWER, told, occurrence.dialect in evidence.QUOTED, occurrence.span[0]
+    return match.score < ANSWER, _is_told(match), occurrence.dialect in evidence.QUOTED, occurrence.span[0]
+
+
+def _is_told(match: Match) -> bool:
+    """Whether the text is only logged, or sent to a client, and not raised."""
+    return match.record.kind == "log" or not match.record.type
+
+
+def _holds_one(occurrence: Occurrence, spans: list[Span]) -> bool:
+    return any(occurrence.span[0] <= start and end <= occurrence.span[1] for start, end in spans)
 
 
 def _decide(found: list[tuple[Match, bool]], near: list[Match], release: str | None) -> Verdict:
@@ -315,7 +323,10 @@ def _decide(found: list[tuple[Match, bool]], near: list[Match], release: str | N
         known = best.get(one.record.id)
         if known is None or one.score > known.score:
             best[one.record.id] = one if known is None else replace(one, site=one.site or known.site)
-    causes = [match for match in best.values() if not match.record.symptom]
+    symptoms = [match.occurrence.span for match in best.values() if match.record.symptom]
+    causes = [
+        match for match in best.values() if not match.record.symptom and not (_is_told(match) and _holds_one(match.occurrence, symptoms))
+    ]
     if not causes:
         nearest = tuple(sorted(near, key=lambda match: -match.score)[:SHOWN])
         why = "only symptoms of another error were found" if best else "nothing matches well enough"
