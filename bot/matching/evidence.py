@@ -88,17 +88,31 @@ def weigh_text(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence
         reasons.append(Reason("other words", -INTRUDER * found.intruders, "other words stand inside the template's text"))
     if pieces[0] and found.first and occurrence.dialect != "source":
         price = min(LEAD * found.first, LEAD_CAP) * (0.5 if quoted else 1.0)
-        if not _apart(occurrence.message, message, found.first - 1):
+        if _begins_late(found, pieces, occurrence, message):
             price += SAME_SENTENCE[quoted]
         reasons.append(Reason("words before", -price, "the message begins with other words"))
-    if found.exact and pieces[-1] and found.last < len(message) - 1 and not _apart(occurrence.message, message, found.last):
+    if _runs_on(found, pieces, occurrence, message):
         reasons.append(Reason("runs on", -SAME_SENTENCE[quoted], "the sentence goes on where the template ends"))
     return reasons
 
 
-def is_changed(found: Alignment, occurrence: Occurrence) -> bool:
-    """Whether a printed line says something else than the template: other projects copy texts and change a word."""
-    return occurrence.dialect not in QUOTED and (found.missing_inside > CHANGED or found.intruders > 0)
+def is_changed(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence, message: Words) -> bool:
+    """Whether a printed line says something else than the template: other projects copy texts and change a word or go on."""
+    if occurrence.dialect in QUOTED:
+        return False
+    lengthened = _begins_late(found, pieces, occurrence, message) or _runs_on(found, pieces, occurrence, message)
+    return found.missing_inside > CHANGED or found.intruders > 0 or lengthened
+
+
+def _begins_late(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence, message: Words) -> bool:
+    """Whether a word stands before the template in the same sentence, though the template starts with a literal."""
+    return bool(pieces[0]) and found.first > 0 and not _apart(occurrence.message, message, found.first - 1)
+
+
+def _runs_on(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence, message: Words) -> bool:
+    """Whether the sentence goes on after the template's last literal."""
+    ends = found.exact and bool(pieces[-1]) and found.last < len(message) - 1
+    return ends and not _apart(occurrence.message, message, found.last)
 
 
 def _apart(text: str, message: Words, word: int) -> bool:

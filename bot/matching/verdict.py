@@ -134,7 +134,7 @@ class Matcher:
             reasons = evidence.weigh_text(found, pieces, occurrence, message)
             reasons += evidence.weigh_type(occurrence, type_, self._shares.get(type_, 1e-6))
             reasons += evidence.weigh_place(occurrence, record, place, self.catalogue)
-            most = inf if place is not None and place.proven else _most(found, occurrence)
+            most = inf if place is not None and place.proven else _most(found, pieces, occurrence, message)
             candidate = Candidate(record, _template(record, pieces), tuple(reasons), place, found, most)
             if record.id not in best or best[record.id].bits < candidate.bits:
                 best[record.id] = candidate
@@ -225,11 +225,11 @@ def _chain(occurrence: Occurrence) -> Iterator[Occurrence]:
     yield occurrence
 
 
-def _most(found: Alignment, occurrence: Occurrence) -> float:
+def _most(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence, message: Words) -> float:
     """The most that a text may count above what chance finds, as no frame proves its site."""
     if found.matched < MIN_TEXT_BITS:
         return NEVER
-    return QUESTION if evidence.is_changed(found, occurrence) else inf
+    return QUESTION if evidence.is_changed(found, pieces, occurrence, message) else inf
 
 
 def _outermost(candidates: list[Candidate], search: float) -> list[Candidate]:

@@ -173,6 +173,29 @@ def test_the_cause_of_a_chain_that_is_not_ours_leaves_the_error_that_wraps_it(ma
     assert [match.record.type for match in verdict.matches] == ["IgnitionError"]
 
 
+def test_the_outer_text_was_printed_and_not_the_one_in_its_hole(matcher: Matcher) -> None:
+    inner = "Cannot ignite with 3 litres of kerosene: each of the 4 valves needs at least one litre"
+    body = f"```\nIgnitionError: Ignition of the main engine failed: {inner}. Check the spark plugs.\n```"
+    assert [match.record.type for match in explain(matcher, "crash", body).matches] == ["IgnitionError"]
+
+
+def test_a_printed_text_with_another_word_is_no_answer(matcher: Matcher) -> None:
+    body = "```\nValueError: Cannot ignite with 3 litres of hydrogen: each of the 4 valves needs at least one litre\n```"
+    assert explain(matcher, "crash", body).decision != "answer"
+
+
+def test_a_printed_text_in_the_midst_of_another_sentence_is_no_answer(matcher: Matcher) -> None:
+    body = "```\nRuntimeError: The inner Chamber 7 is colder than allowed by the preheating schedule of the boiler\n```"
+    assert explain(matcher, "crash", body).decision != "answer"
+
+
+def test_scores_order_what_is_too_little_to_be_answered(matcher: Matcher) -> None:
+    verdict = explain(matcher, "RuntimeError: the preheating schedule")
+    assert verdict.decision == "silent"
+    scores = [match.score for match in verdict.matches]
+    assert scores == sorted(scores, reverse=True)
+
+
 def test_a_symptom_stands_behind_its_cause(matcher: Matcher) -> None:
     body = (
         "```\nValueError: Cannot ignite with 3 litres of kerosene: each of the 4 valves needs at least one litre\n"
