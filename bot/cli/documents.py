@@ -111,8 +111,8 @@ def _repository() -> str:
     for name, section in RepoConfig.model_fields.items():
         model = section.annotation if isinstance(section.annotation, type) else get_args(section.annotation)[0]
         for key, field in model.model_fields.items():
-            shown = json.dumps(field.get_default(call_default_factory=True))
-            rows.append((f"`{name}.{key}`", field.description or "", f"`{shown}`"))
+            shown = "" if field.is_required() else f"`{json.dumps(field.get_default(call_default_factory=True))}`"
+            rows.append((f"`{name}.{field.alias or key}`", field.description or "", shown))
     return _table(("key", "", "default"), rows)
 
 

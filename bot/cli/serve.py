@@ -170,9 +170,14 @@ def _without_password(url: str) -> str:
 def runtime(settings: Settings, catalogues: Catalogues) -> Runtime:
     """What a worker is given: repositories through GitHub's API, catalogues from the cache folder."""
     from bot.trackers.github.app import connect
+    from bot.trackers.github.deliveries import redeliver_failed
     from bot.work.workflows import Runtime
 
-    return Runtime(connect=lambda repository, installation: connect(settings, repository, installation), catalogue=catalogues.open_or_none)
+    return Runtime(
+        connect=lambda repository, installation: connect(settings, repository, installation),
+        catalogue=catalogues.open_or_none,
+        redeliver=lambda since: redeliver_failed(settings, since),
+    )
 
 
 def load_indexes(catalogues: Catalogues) -> None:
@@ -249,5 +254,12 @@ def dry(settings: Settings, body: bytes, event: str, delivery: str) -> list[dict
     ready = runtime(settings, Catalogues(settings))
     tracker = ready.connect(what.repository, what.installation)
     config = parse_repo_config(tracker.file(CONFIG_PATH) or "")
-    context = Context(tracker, ready.catalogue(what.repository), config, lambda id: f"{settings.public_url.rstrip('/')}/errors/{id}")
+    context = Context(
+        tracker,
+        ready.catalogue(what.repository),
+        config,
+        lambda id: f"{settings.public_url.rstrip('/')}/errors/{id}",
+        minimum=settings.minimum,
+        records_repository=settings.records_repository,
+    )
     return [{"effect": type(effect).__name__, **asdict(effect)} for effect in handle(what, context)]

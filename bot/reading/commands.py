@@ -6,7 +6,9 @@ Here CommonMark decides (markdown-it-py), since a command acts: what is code, a 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -86,6 +88,104 @@ def parse_commands(body: str) -> tuple[Command, ...]:
             slash = start + body[start:end].index("/")
             commands.append(Command(candidate["name"].lower(), argument, (slash, end)))
     return tuple(commands)
+
+
+Kind = Literal["word", "id", "link", "text", "unknown"]
+
+MAX_WORDS = 3
+"""Words of one line that may still be a mistyped command; a longer line is a text to explain."""
+
+_RECORD_ID = re.compile(r"`?([0-9a-fA-F]{16})`?")
+_WORD = re.compile(r"[a-z][a-z-]{0,39}|[A-Z][a-z-]{0,39}|[A-Z]{1,12}")
+_LINK = re.compile(
+    r"<?https://(?:www\.|redirect\.)?(?P<host>[A-Za-z0-9.-]{1,200})/(?P<repository>[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100})"
+    r"/(?:issues|pull)/(?P<issue>[0-9]{1,12})(?:#issuecomment-(?P<comment>[0-9]{1,18})|#issue-[0-9]{1,18})?>?"
+)
+_NUMBER = re.compile(r"#(?P<issue>[0-9]{1,12})")
+_COURTESY = frozenset({"please", "pls", "thanks", "thank", "you", "again", "now", "here"})
+_MEANT = _COURTESY | {"this", "that", "it", "the", "error", "errors", "issue", "problem", "bug", "message", "traceback", "to", "me", "us"}
+"""Words by which people mean the error that is there anyway."""
+_ENDS = ".,;:!?"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An issue (``comment`` None) or a comment that a link leads to; ``repository`` is "" for ``#12``: the one it is written in."""
+
+    repository: str
+    issue: int
+    comment: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What stands behind ``/explain``.
+
+    ``word``: a known command, ``argument`` is what is left; ``id``: ``argument`` is a record's id; ``link``: ``place`` is
+    where it leads; ``text``: ``argument`` is to be explained ("" is the issue or comment itself); ``unknown``: ``word`` is no
+    command, and what was written is too short to be an error.
+    """
+
+    kind: Kind
+    word: str = ""
+    argument: str = ""
+    place: Place | None = None
+
+
+def parse_request(argument: str, words: Mapping[str, str]) -> Request:
+    """Read the argument of ``/explain``. Raises on no text.
+
+    ``words`` are the commands and what each takes: ``nothing`` (it must stand alone: "/explain on" is a command, "/explain on a
+    machine with two cards …" is not), ``text`` (anything may follow), ``id`` (a record's id, or nothing).
+    """
+    argument = argument[:BODY_LIMIT].strip()
+    line, newline, block = argument.partition("\n")
+    parts = line.split()
+    if not parts:
+        return Request("text", argument=argument)
+    first, rest = parts[0], parts[1:]
+    alone = not newline and all(part.lower().strip(_ENDS) in _COURTESY for part in rest)
+    if (found := _RECORD_ID.fullmatch(first.rstrip(_ENDS))) and alone:
+        return Request("id", argument=found[1].lower())
+    if alone and (place := _place(first)):
+        return Request("link", place=place)
+    word = first.rstrip(_ENDS)
+    if takes := words.get(word.lower(), "") if _WORD.fullmatch(word) else "":
+        left = f"{line.strip()[len(first) :].strip()}\n{block}".strip()
+        if takes == "text" or alone:
+            return Request("word", word.lower(), left if takes == "text" else "")
+        if takes == "id" and (found := _RECORD_ID.fullmatch(rest[0].rstrip(_ENDS)) if rest else None):
+            return Request("word", word.lower(), found[1].lower())
+        if takes == "id" and not newline and len(rest) == 1:
+            return Request("word", word.lower(), left)
+    if not newline and all(part.lower().strip(_ENDS) in _MEANT for part in parts):
+        return Request("text")
+    if not newline and len(parts) <= MAX_WORDS and _WORD.fullmatch(word) and not set(line) & set("`'\"=(){}[]<>:/\\_"):
+        return Request("unknown", word.lower(), argument)
+    if not newline and len(parts) == 1 and _is_path(first):
+        return Request("unknown", first[:40], argument)
+    return Request("text", argument=argument)
+
+
+def leading_id(argument: str) -> str:
+    """The record's id that an argument begins with; "" when it begins with something else."""
+    first = argument.split(maxsplit=1)[:1]
+    found = _RECORD_ID.fullmatch(first[0].rstrip(_ENDS)) if first else None
+    return found[1].lower() if found else ""
+
+
+def _place(text: str) -> Place | None:
+    if found := _LINK.fullmatch(text):
+        comment = found["comment"]
+        return Place(found["repository"], int(found["issue"]), int(comment) if comment else None)
+    if found := _NUMBER.fullmatch(text):
+        return Place("", int(found["issue"]))
+    return None
+
+
+def _is_path(text: str) -> bool:
+    """Whether a single word is a path or address of something else, which nobody can explain."""
+    return "/" in text or "%2f" in text.lower()
 
 
 def _split(body: str) -> list[tuple[int, int]]:

@@ -6,29 +6,78 @@ ids of records, and hashes. :func:`open` gives an engine, and each room of funct
 
 from __future__ import annotations
 
-from bot.store.answers import Answer, answers_since, find_answer, find_job, intend, move, note
+from bot.store.answers import Answer, answers_on, find_answer, find_job, intend, move, note
 from bot.store.database import open, write
-from bot.store.knowledge import Sighting, forget_sightings, issues_with, judge, judged, last_config, remember, remember_config
+from bot.store.knowledge import (
+    Sighting,
+    correct,
+    corrected,
+    forget_sightings,
+    issues_with,
+    judge,
+    judged,
+    last_config,
+    remember,
+    remember_config,
+    tally,
+)
+from bot.store.manners import actor_key, comments_because_of, comments_on, count_comment, forget_counts, seconds_to_room, take
 from bot.store.pace import hold, reserve
+from bot.store.upkeep import (
+    Kind,
+    Repository,
+    beat,
+    changed_since,
+    claim,
+    forget_handled,
+    is_handled,
+    leave,
+    meet,
+    met_since,
+    note_handled,
+    take_silent,
+)
 
 __all__ = [
     "Answer",
+    "Kind",
+    "Repository",
     "Sighting",
-    "answers_since",
+    "actor_key",
+    "answers_on",
+    "beat",
+    "changed_since",
+    "claim",
+    "comments_because_of",
+    "comments_on",
+    "correct",
+    "corrected",
+    "count_comment",
     "find_answer",
     "find_job",
+    "forget_counts",
+    "forget_handled",
     "forget_sightings",
     "hold",
     "intend",
+    "is_handled",
     "issues_with",
     "judge",
     "judged",
     "last_config",
+    "leave",
+    "meet",
+    "met_since",
     "move",
     "note",
+    "note_handled",
     "open",
     "remember",
     "remember_config",
     "reserve",
+    "seconds_to_room",
+    "take",
+    "take_silent",
+    "tally",
     "write",
 ]

@@ -12,7 +12,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from bot.store.database import write
 from bot.store.tables import answers
 
-State = Literal["intent", "posted", "withdrawn", "dead"]
+State = Literal["intent", "posted", "folded", "withdrawn", "dead"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +85,11 @@ def move(engine: sa.Engine, old: Answer, new: Answer, now: float | None = None) 
         connection.execute(given.values(state="posted", comment_id=old.comment_id, body_hash=old.body_hash, attempts=0, updated_at=now))
 
 
-def answers_since(engine: sa.Engine, repository_id: int, issue: int, since: float) -> int:
-    """How many answers were intended on the issue since then (seconds since 1970)."""
-    query = sa.select(sa.func.count()).where(
-        answers.c.repository_id == repository_id, answers.c.issue == issue, answers.c.created_at >= since
-    )
+def answers_on(engine: sa.Engine, repository_id: int, issue: int) -> tuple[Answer, ...]:
+    """All answers ever intended on an issue, oldest first."""
+    query = sa.select(answers).where(answers.c.repository_id == repository_id, answers.c.issue == issue).order_by(answers.c.created_at)
     with engine.connect() as connection:
-        return connection.execute(query).scalar_one()
+        return tuple(Answer(**row._mapping) for row in connection.execute(query))
 
 
 def _key(repository_id: int, issue: int, purpose: str) -> tuple[sa.ColumnElement[bool], ...]:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from bot.store.answers import insert
 from bot.store.database import write
-from bot.store.tables import configs, occurrences, opinions
+from bot.store.tables import configs, corrections, occurrences, opinions
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,14 @@ def issues_with(engine: sa.Engine, repository_id: int, record_id: str) -> tuple[
 
 
 def judge(engine: sa.Engine, repository_id: int, issue: int, comment_id: int, opinion: str, records: str, now: float | None = None) -> None:
-    """Keep what a comment says of the answer to its issue; the same comment counts once."""
+    """Keep what a comment says of the answer to its issue; the same comment counts once, with what it says last."""
     now = time.time() if now is None else now
     values = {"repository_id": repository_id, "issue": issue, "comment_id": comment_id, "opinion": opinion, "records": records}
     with write(engine) as connection:
-        connection.execute(insert(connection, opinions).values(**values, seen_at=now).on_conflict_do_nothing())
+        statement = insert(connection, opinions).values(**values, seen_at=now)
+        connection.execute(
+            statement.on_conflict_do_update(index_elements=["repository_id", "comment_id"], set_={"opinion": opinion, "records": records})
+        )
 
 
 def judged(engine: sa.Engine, record_id: str) -> tuple[tuple[int, int, str], ...]:
@@ -71,6 +74,33 @@ def judged(engine: sa.Engine, record_id: str) -> tuple[tuple[int, int, str], ...
     )
     with engine.connect() as connection:
         return tuple((row.repository_id, row.issue, row.opinion) for row in connection.execute(query))
+
+
+def tally(engine: sa.Engine, record_id: str) -> dict[str, int]:
+    """How often each opinion was given of answers with that record."""
+    query = (
+        sa.select(opinions.c.opinion, sa.func.count().label("times"))
+        .where(opinions.c.records.contains(record_id, autoescape=True))
+        .group_by(opinions.c.opinion)
+    )
+    with engine.connect() as connection:
+        return {row.opinion: row.times for row in connection.execute(query)}
+
+
+def correct(engine: sa.Engine, repository_id: int, issue: int, record_id: str, comment_id: int, now: float | None = None) -> None:
+    """Keep which record a maintainer said an issue is about, in place of what was said before."""
+    now = time.time() if now is None else now
+    values = {"record_id": record_id, "comment_id": comment_id, "at": now}
+    with write(engine) as connection:
+        statement = insert(connection, corrections).values(repository_id=repository_id, issue=issue, **values)
+        connection.execute(statement.on_conflict_do_update(index_elements=["repository_id", "issue"], set_=values))
+
+
+def corrected(engine: sa.Engine, repository_id: int, issue: int) -> str:
+    """The record that a maintainer said the issue is about; "" when nobody did."""
+    query = sa.select(corrections.c.record_id).where(corrections.c.repository_id == repository_id, corrections.c.issue == issue)
+    with engine.connect() as connection:
+        return connection.execute(query).scalar() or ""
 
 
 def remember_config(engine: sa.Engine, repository_id: int, text: str | None, problem: str = "", now: float | None = None) -> None:

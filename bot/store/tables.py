@@ -15,7 +15,7 @@ answers = sa.Table(
     sa.Column("issue", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("purpose", sa.String(64), primary_key=True, doc="auto, or command:<comment id>"),
     sa.Column("job", sa.String(16), nullable=False, unique=True, doc="short hash of the three above; stands in the marker"),
-    sa.Column("state", sa.String(16), nullable=False, doc="intent, posted, withdrawn or dead"),
+    sa.Column("state", sa.String(16), nullable=False, doc="intent, posted, folded, withdrawn or dead"),
     sa.Column("comment_id", sa.BigInteger, doc="our comment, once it is known to exist"),
     sa.Column("body_hash", sa.String(64), nullable=False, server_default="", doc="SHA-256 of the body that stands there"),
     sa.Column("records", sa.Text, nullable=False, server_default="", doc="record ids, separated by spaces"),
@@ -52,7 +52,7 @@ opinions = sa.Table(
     sa.Column("repository_id", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("comment_id", sa.BigInteger, primary_key=True, autoincrement=False, doc="the comment that says it"),
     sa.Column("issue", sa.BigInteger, nullable=False),
-    sa.Column("opinion", sa.String(16), nullable=False, doc="wrong"),
+    sa.Column("opinion", sa.String(16), nullable=False, doc="wrong or right"),
     sa.Column("records", sa.Text, nullable=False, doc="record ids of the answer as it stood then, separated by spaces"),
     sa.Column("seen_at", sa.Float, nullable=False),
 )
@@ -71,4 +71,69 @@ configs = sa.Table(
     sa.Column("text", sa.Text, doc="the last configuration file that could be read; null: there is none"),
     sa.Column("problem", sa.String(1000), nullable=False, server_default="", doc="what is wrong with a later one"),
     sa.Column("updated_at", sa.Float, nullable=False),
+)
+
+written = sa.Table(
+    "written",
+    metadata,
+    sa.Column("repository_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("comment_id", sa.BigInteger, primary_key=True, autoincrement=False, doc="a comment of ours, once it is known to exist"),
+    sa.Column("issue", sa.BigInteger, nullable=False),
+    sa.Column("actor", sa.String(16), nullable=False, doc="short hash of the login of whoever caused it"),
+    sa.Column("partition", sa.String(200), nullable=False, doc="as in writers"),
+    sa.Column("at", sa.Float, nullable=False, doc="seconds since 1970"),
+    sa.Index("ix_written_repository_id", "repository_id", "at"),
+    sa.Index("ix_written_actor", "actor", "at"),
+    sa.Index("ix_written_partition", "partition", "at"),
+)
+
+corrections = sa.Table(
+    "corrections",
+    metadata,
+    sa.Column("repository_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("issue", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("record_id", sa.String(64), nullable=False, doc="what a maintainer said the issue is about"),
+    sa.Column("comment_id", sa.BigInteger, nullable=False, doc="the comment that says it"),
+    sa.Column("at", sa.Float, nullable=False),
+)
+
+repositories = sa.Table(
+    "repositories",
+    metadata,
+    sa.Column("repository_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("name", sa.String(201), nullable=False, doc="owner/name in the last delivery"),
+    sa.Column("installation", sa.BigInteger, doc="null with a plain token"),
+    sa.Column("seen_at", sa.Float, nullable=False),
+)
+
+handled = sa.Table(
+    "handled",
+    metadata,
+    sa.Column("repository_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("kind", sa.String(8), primary_key=True, doc="issue or comment"),
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False, doc="the issue's number, or the comment's id"),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Index("ix_handled_at", "at"),
+)
+
+executors = sa.Table(
+    "executors",
+    metadata,
+    sa.Column("name", sa.String(200), primary_key=True),
+    sa.Column("seen_at", sa.Float, nullable=False, doc="last sign of life, seconds since 1970"),
+)
+
+sweeps = sa.Table(
+    "sweeps",
+    metadata,
+    sa.Column("name", sa.String(64), primary_key=True),
+    sa.Column("at", sa.Float, nullable=False, doc="when the last one began"),
+)
+
+buckets = sa.Table(
+    "buckets",
+    metadata,
+    sa.Column("name", sa.String(64), primary_key=True, doc="what is limited, and a short hash of whom"),
+    sa.Column("tokens", sa.Float, nullable=False),
+    sa.Column("at", sa.Float, nullable=False, doc="when they were counted, seconds since 1970"),
 )

@@ -48,6 +48,12 @@ class Tracker(Protocol):
     def open_issues(self) -> Iterator[Issue]:
         """All open issues, newest first, pull requests left out."""
 
+    def opened_since(self, since: float) -> Iterator[Issue]:
+        """Issues opened since then (seconds since 1970), newest first, whatever their state."""
+
+    def commented_since(self, since: float) -> Iterator[Comment]:
+        """Comments written since then on all issues, newest first."""
+
     def comments(self, issue: int) -> Iterator[Comment]:
         """All comments of an issue, oldest first."""
 

@@ -12,22 +12,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 
-import sqlalchemy as sa
-
 from bot import store
-from bot.model import AddLabels, Comment, DropAnswer, Effect, Judge, PostAnswer, React, Remember, WithdrawAnswer
+from bot.model import (
+    AddLabels,
+    AllowAnswer,
+    Comment,
+    Correct,
+    DropAnswer,
+    Effect,
+    FoldAnswer,
+    Judge,
+    PostAnswer,
+    React,
+    Remember,
+    UnfoldAnswer,
+    WithdrawAnswer,
+)
 from bot.store import Answer
-from bot.trackers import Ambiguous, Gone, Refused, Tracker, Unavailable
+from bot.trackers import Ambiguous, Gone, Refused, Unavailable
+from bot.work.desk import Desk, Outcome
+from bot.work.manners import enough, room
 from bot.work.marker import fingerprint, job_id, mark, read_marker
 
 MAX_ATTEMPTS = 8
 """Writes of one comment that may end without an answer before we give up."""
-
-MAX_COMMANDS_A_DAY = 10
-"""Answers that one issue gets in 24 hours; commands beyond are not answered, so that nobody can fill an issue through us."""
 
 LIGHT_INTERVAL = 1.0
 """Seconds after a write that notifies nobody: at least one between two writes, three after one that notifies
@@ -37,35 +47,10 @@ DELETED = "somebody deleted the comment"
 NOT_WANTED = "somebody asked for silence"
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """All that is needed to write on one repository. Times are in seconds; ``partition`` names the writer whose pace is kept."""
-
-    engine: sa.Engine
-    tracker: Tracker
-    secrets: tuple[bytes, ...]
-    repository_id: int
-    partition: str
-    settle: float
-    interval: float
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """``done``: nothing is left to do. ``wait``: call again after ``seconds``.
-
-    ``later``: the tracker asked us to stay away so long.
-    """
-
-    state: Literal["done", "wait", "later"]
-    seconds: float = 0.0
-    what: str = ""
-
-
 def perform(effect: Effect, desk: Desk) -> Outcome:
     """Carry out one effect as far as it goes now; to be called again until it is done.
 
-    ``Remember`` and ``Judge`` are not for the tracker and raise TypeError here.
+    ``Remember``, ``Judge`` and ``Correct`` are not for the tracker and raise TypeError here.
     """
     try:
         match effect:
@@ -77,7 +62,11 @@ def perform(effect: Effect, desk: Desk) -> Outcome:
                 return _touch(effect, desk)
             case DropAnswer():
                 return _drop(effect, desk)
-            case Remember() | Judge():
+            case FoldAnswer():
+                return _fold(effect, desk)
+            case UnfoldAnswer() | AllowAnswer():
+                return _lift(effect, desk)
+            case Remember() | Judge() | Correct():
                 raise TypeError("nothing to write on a tracker")
     except Unavailable as error:
         store.hold(desk.engine, desk.partition, error.retry_after)
@@ -95,8 +84,6 @@ def find_own(desk: Desk, issue: int) -> Iterator[tuple[str, Comment]]:
 def _post(effect: PostAnswer, desk: Desk) -> Outcome:
     answer = store.find_answer(desk.engine, desk.repository_id, effect.issue, effect.purpose)
     if answer is None:
-        if effect.purpose != "auto" and _asked_too_much(effect, desk):
-            return Outcome("done", what="too many commands")
         answer = _intend(desk, effect)
     if answer.state == "dead":
         if answer.reason in (DELETED, NOT_WANTED):
@@ -111,6 +98,8 @@ def _post(effect: PostAnswer, desk: Desk) -> Outcome:
         answer = _again(desk, effect)
     if answer.comment_id is None:
         return _create(effect, answer, desk)
+    if answer.state == "folded" and answer.records == " ".join(effect.records):
+        return Outcome("done", what="left folded")
     if answer.state == "posted" and answer.body_hash == fingerprint(effect.body):
         return Outcome("done", what="unchanged")
     return _edit(effect, answer, desk, "posted")
@@ -131,6 +120,26 @@ def _withdraw(effect: WithdrawAnswer, desk: Desk) -> Outcome:
     if answer.state == "withdrawn" and answer.body_hash == fingerprint(effect.body):
         return Outcome("done", what="unchanged")
     return _edit(effect, answer, desk, "withdrawn")
+
+
+def _fold(effect: FoldAnswer, desk: Desk) -> Outcome:
+    answer = store.find_answer(desk.engine, desk.repository_id, effect.issue, effect.purpose)
+    if answer is None or answer.comment_id is None or answer.state not in ("posted", "folded"):
+        return Outcome("done", what="nothing to fold")
+    if answer.state == "folded" and answer.body_hash:
+        return Outcome("done", what="unchanged")
+    return _edit(effect, answer, desk, "folded")
+
+
+def _lift(effect: UnfoldAnswer | AllowAnswer, desk: Desk) -> Outcome:
+    """Take back a fold or a silence; the comment itself is written by what comes after."""
+    answer = store.find_answer(desk.engine, desk.repository_id, effect.issue, effect.purpose)
+    if isinstance(effect, UnfoldAnswer) and answer and answer.state == "folded":
+        store.note(desk.engine, answer, state="posted", body_hash="")
+    if isinstance(effect, AllowAnswer) and answer and answer.state == "dead" and answer.reason == NOT_WANTED:
+        # Attempts are not 0, so that the next writer looks first whether a comment stands there after all.
+        store.note(desk.engine, answer, state="intent", attempts=1, reason="")
+    return Outcome("done", what="lifted")
 
 
 def _drop(effect: DropAnswer, desk: Desk) -> Outcome:
@@ -162,6 +171,10 @@ def _create(effect: PostAnswer, answer: Answer, desk: Desk) -> Outcome:
     if answer.attempts >= MAX_ATTEMPTS:
         store.note(desk.engine, answer, state="dead", reason=f"{MAX_ATTEMPTS} attempts without an answer")
         return Outcome("done", what="dead")
+    if what := enough(effect.issue, desk):
+        return Outcome("done", what=what)
+    if wait := room(desk):
+        return Outcome("wait", wait, "no room in this hour")
     if wait := store.reserve(desk.engine, desk.partition, desk.interval):
         return Outcome("wait", wait, "pace")
     store.note(desk.engine, answer, state="intent", attempts=answer.attempts + 1, attempted_at=time.time())
@@ -180,7 +193,9 @@ def _create(effect: PostAnswer, answer: Answer, desk: Desk) -> Outcome:
     return Outcome("done", what="posted")
 
 
-def _edit(effect: PostAnswer | WithdrawAnswer, answer: Answer, desk: Desk, state: Literal["posted", "withdrawn"]) -> Outcome:
+def _edit(
+    effect: PostAnswer | WithdrawAnswer | FoldAnswer, answer: Answer, desk: Desk, state: Literal["posted", "withdrawn", "folded"]
+) -> Outcome:
     assert answer.comment_id is not None  # noqa: S101
     if answer.attempts >= MAX_ATTEMPTS:
         store.note(desk.engine, answer, attempts=0, reason="an edit was given up")
@@ -202,7 +217,8 @@ def _edit(effect: PostAnswer | WithdrawAnswer, answer: Answer, desk: Desk, state
     except Unavailable:
         store.note(desk.engine, answer, attempts=answer.attempts)
         raise
-    records = " ".join(effect.records) if isinstance(effect, PostAnswer) else ""
+    # What was withdrawn or folded is still about the same records.
+    records = " ".join(effect.records) if isinstance(effect, PostAnswer) else answer.records
     store.note(desk.engine, answer, state=state, attempts=0, body_hash=fingerprint(effect.body), records=records, reason="")
     return Outcome("done", what="edited")
 
@@ -252,17 +268,13 @@ def _settle(answer: Answer, comment: Comment, desk: Desk, **changes: object) -> 
         "reason": "",
     }
     store.note(desk.engine, answer, **(known | changes))
+    store.count_comment(desk.engine, answer.repository_id, comment.id, answer.issue, desk.actor, desk.partition)
 
 
 def _unsettled(answer: Answer, desk: Desk) -> float:
     """Seconds until a comment that the last attempt may have written can be seen for sure; a clock put back adds nothing."""
     left = (answer.attempted_at or 0.0) + desk.settle - time.time()
     return min(max(left, 0.0), desk.settle)
-
-
-def _asked_too_much(effect: PostAnswer, desk: Desk) -> bool:
-    since = time.time() - 24 * 3600
-    return store.answers_since(desk.engine, desk.repository_id, effect.issue, since) >= MAX_COMMANDS_A_DAY
 
 
 def _intend(desk: Desk, effect: PostAnswer | DropAnswer) -> Answer:

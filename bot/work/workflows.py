@@ -14,8 +14,10 @@ import sqlite3
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +28,18 @@ from dbos._serialization import DBOSPortableJSON
 
 from bot import store
 from bot.catalogue.catalogue import Catalogue
-from bot.config import CONFIG_PATH, ConfigError, RepoConfig, Settings, parse_repo_config
+from bot.config import OWNER_REPOSITORY, RepoConfig, Settings
 from bot.handlers import Context, handle
-from bot.model import AddLabels, Effect, Event, Judge, React, Remember
+from bot.model import Event
 from bot.registry import HANDLERS, load
 from bot.trackers import Gone, Tracker, Unavailable
+from bot.work.carrying import carry_out
+from bot.work.configuration import repository_config
+from bot.work.desk import Desk, Outcome
 from bot.work.logs import log_as_json, log_library_as_json
-from bot.work.posting import Desk, Outcome, perform
+from bot.work.manners import before_reading
+from bot.work.memory import StoredMemory
+from bot.work.sweeps import BEAT_SECONDS, Upkeep, keep_up
 
 APPLICATION = "explainbot"
 
@@ -50,12 +57,11 @@ MAX_PASSES = 64
 """Passes over one event before it is given up: each comment has at most eight attempts, and waits for its pace between them."""
 MAX_RETURNS = 16
 """How often an event is put off when the tracker cannot be reached: with the growing waits, about a day."""
+MAX_PUT_OFFS = 500
+"""How often an event may wait for quiet hours to end, or for room in the hour."""
 LONGEST_WAIT = 30.0
 """Seconds that a workflow may sleep in its worker; a longer wait goes back into the queue."""
 LONGEST_RETURN = 2 * 3600.0
-
-CONFIG_SECONDS = 60.0
-"""How long a repository's configuration is used without reading it again."""
 
 COMMAND_FIRST = 1
 """Priority of a command, whose author waits for it; the smaller number goes first."""
@@ -66,10 +72,14 @@ log = structlog.get_logger("bot.work")
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """What a worker is given from outside: how to reach a repository, and its catalogue (None when none is built)."""
+    """What a worker is given from outside: how to reach a repository, and its catalogue (None when none is built).
+
+    ``redeliver`` asks the tracker to send again what it could not deliver since then (seconds since 1970); None where it cannot.
+    """
 
     connect: Callable[[str, int | None], Tracker]
     catalogue: Callable[[str], Catalogue | None]
+    redeliver: Callable[[float], int] | None = None
 
 
 @dataclass(slots=True)
@@ -78,6 +88,9 @@ class _Worker:
     runtime: Runtime
     engine: sa.Engine
     configs: dict[int, tuple[float, RepoConfig]]
+    executor: str
+    ended: threading.Event
+    keeper: threading.Thread | None = None
 
 
 _worker: _Worker | None = None
@@ -109,11 +122,13 @@ def start(settings: Settings, runtime: Runtime, executor: str = "worker-0") -> N
     with _lock:
         if _worker is not None:
             raise RuntimeError("a worker already runs in this process")
-        _worker = _Worker(settings, runtime, store.open(settings.database), {})
+        _worker = _Worker(settings, runtime, store.open(settings.database), {}, executor, threading.Event())
     receive(settings)
     DBOS(config=_dbos_config(work_database(settings.database), executor))
     log_library_as_json("dbos")
     DBOS.launch()
+    _worker.keeper = threading.Thread(target=_keep_up, args=(_worker,), daemon=True, name="upkeep")
+    _worker.keeper.start()
     log.info("worker started", executor=executor, database=_worker.engine.dialect.name)
 
 
@@ -124,7 +139,11 @@ def stop(seconds: int = 10) -> None:
         worker, _worker = _worker, None
         client, _client = _client, None
     if worker is not None:
+        worker.ended.set()
+        if worker.keeper is not None:
+            worker.keeper.join(max(seconds, 1))
         DBOS.destroy(workflow_completion_timeout_sec=seconds)
+        store.leave(worker.engine, worker.executor)
         worker.engine.dispose()
         log.info("worker stopped")
     if client is not None:
@@ -146,6 +165,28 @@ def receive(settings: Settings) -> None:
             DBOS.migrate(url)
             _client = DBOSClient(system_database_url=url, serializer=DBOSPortableJSON, application_name=APPLICATION)
             _client.register_queue(QUEUE, partition_concurrency=1, worker_concurrency=WORKERS, polling_interval_sec=POLL_SECONDS)
+
+
+def _keep_up(worker: _Worker) -> None:
+    """The sweeps, every few seconds until the worker ends; nothing that goes wrong in one ends them."""
+
+    def desk(place: store.Repository, tracker: Tracker) -> Desk:
+        partition = f"installation:{place.installation}" if place.installation else f"repository:{place.repository_id}"
+        settings = worker.settings
+        return Desk(
+            worker.engine, tracker, settings.secrets, place.repository_id, partition, settings.settle_seconds, settings.write_interval
+        )
+
+    upkeep = Upkeep(
+        worker.engine, worker.executor, worker.runtime.connect, desk, submit, DBOS._recover_pending_workflows, worker.runtime.redeliver
+    )
+    while not worker.ended.is_set():
+        try:
+            keep_up(upkeep)
+        except Exception as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            log.error("upkeep failed", error=type(error).__name__, file=Path(place.filename).name, line=place.lineno)
+        worker.ended.wait(BEAT_SECONDS)
 
 
 def submit(event: Event) -> str:
@@ -178,7 +219,7 @@ def _enqueue(id: str, event: Event, did: list[str], returns: int, delay: float) 
         "workflow_id": id,
         "app_version": APPLICATION_VERSION,
         "queue_partition_key": partition_of(event),
-        "priority": COMMAND_FIRST if event.name == "comment.created" else ISSUE_NEXT,
+        "priority": COMMAND_FIRST if event.name.startswith("comment.") else ISSUE_NEXT,
         "serialization_type": WorkflowSerializationFormat.PORTABLE,
         "application_name": APPLICATION,
     }
@@ -229,10 +270,11 @@ def deliver(event: dict[str, Any], did: list[str], returns: int) -> str:
             return str(ended["what"])
         seconds = float(ended["seconds"])
         if ended["state"] == "later" or seconds > LONGEST_WAIT:
-            if returns >= MAX_RETURNS:
+            # Only a tracker that is away uses up returns: a wait for quiet hours or for room in the hour has its end.
+            if returns >= (MAX_RETURNS if ended["state"] == "later" else MAX_PUT_OFFS):
                 log.error("given up", work=id, why=ended["what"])
                 return "given up"
-            seconds = max(seconds, min(2.0**returns, LONGEST_RETURN) if ended["state"] == "later" else 0.0)
+            seconds = max(seconds, min(2.0 ** min(returns, 20), LONGEST_RETURN) if ended["state"] == "later" else 0.0)
             _enqueue(f"{id.split('~')[0]}~{returns + 1}", Event(**event), did, returns + 1, seconds)
             return "put off"
         DBOS.sleep(seconds)
@@ -270,9 +312,7 @@ def _work_on(event: Event, did: frozenset[str]) -> tuple[Outcome, list[str]]:
         return Outcome("done", what="by a bot"), []
     settings, engine = _worker.settings, _worker.engine
     tracker = _worker.runtime.connect(event.repository, event.installation)
-    catalogue = _worker.runtime.catalogue(event.repository)
-    config = repository_config(tracker, engine, event.repository_id, _worker.configs)
-    context = Context(tracker, catalogue, config, lambda id: f"{settings.public_url.rstrip('/')}/errors/{id}")
+    store.meet(engine, store.Repository(event.repository_id, event.repository, event.installation))
     desk = Desk(
         engine=engine,
         tracker=tracker,
@@ -281,79 +321,41 @@ def _work_on(event: Event, did: frozenset[str]) -> tuple[Outcome, list[str]]:
         partition=partition_of(event),
         settle=settings.settle_seconds,
         interval=settings.write_interval,
+        actor=event.actor,
+        per_person=settings.comments_per_person,
+        per_repository=settings.comments_per_repository,
+        commands_per_person=settings.commands_per_person,
     )
-    return carry_out(handle(event, context), event, desk, catalogue, did)
+    if early := before_reading(event, desk, first=not did):
+        _note_handled(event, early)
+        return early, []
+    catalogue = _worker.runtime.catalogue(event.repository)
+    owner = partial(_owner_tracker, event)
+    config = repository_config(tracker, engine, event.repository_id, _worker.configs, owner)
+    if config.quiet_hours and event.name.startswith("issue.") and (wait := config.quiet_hours.seconds_left(datetime.now(UTC))):
+        return Outcome("wait", wait, "quiet hours"), []
+    context = Context(
+        tracker,
+        catalogue,
+        config,
+        lambda id: f"{settings.public_url.rstrip('/')}/errors/{id}",
+        StoredMemory(engine, event.repository_id),
+        settings.minimum,
+        settings.records_repository,
+    )
+    outcome, now_did = carry_out(handle(event, context), event, desk, catalogue, did)
+    _note_handled(event, outcome)
+    return outcome, now_did
 
 
-def carry_out(
-    effects: Iterable[Effect], event: Event, desk: Desk, catalogue: Catalogue | None, did: frozenset[str] = frozenset()
-) -> tuple[Outcome, list[str]]:
-    """Carry out effects in their order, up to the first that has to wait; also says which are now done."""
-    now_did: list[str] = []
-    last = "nothing to do"
-    for effect in effects:
-        key = effect_key(effect)
-        if key in did:
-            continue
-        if isinstance(effect, Remember):
-            _remember(effect, event, desk.engine, catalogue)
-            continue
-        if isinstance(effect, Judge):
-            answer = store.find_answer(desk.engine, event.repository_id, effect.issue, "auto")
-            records = answer.records if answer else ""
-            store.judge(desk.engine, event.repository_id, effect.issue, effect.comment, effect.opinion, records)
-            continue
-        outcome = perform(effect, desk)
-        if outcome.state != "done":
-            return outcome, now_did
-        # A comment is looked at again in each pass: what it should say may have changed meanwhile.
-        if isinstance(effect, React | AddLabels) or outcome.what == "dead":
-            now_did.append(key)
-        last = outcome.what
-    return Outcome("done", what=last), now_did
+def _note_handled(event: Event, outcome: Outcome) -> None:
+    """Let the sweep for what was missed pass over this."""
+    if _worker is not None and outcome.state == "done":
+        kind: store.Kind = "comment" if event.comment else "issue"
+        store.note_handled(_worker.engine, event.repository_id, kind, event.comment or event.issue)
 
 
-def effect_key(effect: Effect) -> str:
-    """A short name of an effect, without text of anybody's."""
-    match effect:
-        case React():
-            return f"react:{effect.comment}:{effect.content}"
-        case AddLabels():
-            return f"labels:{effect.issue}"
-        case Remember() | Judge():
-            return f"{type(effect).__name__.lower()}:{effect.issue}"
-        case _:
-            return f"answer:{effect.issue}:{effect.purpose}"
-
-
-def _remember(effect: Remember, event: Event, engine: sa.Engine, catalogue: Catalogue | None) -> None:
-    records = [record for id in effect.records if catalogue and (record := catalogue.get(id))]
-    found = [store.Sighting(r.id, r.type[:200], str(r.template) or f"assert {r.expression}", effect.decision) for r in records]
-    store.remember(engine, event.repository, event.repository_id, effect.issue, found)
-
-
-def repository_config(tracker: Tracker, engine: sa.Engine, repository_id: int, cache: dict[int, tuple[float, RepoConfig]]) -> RepoConfig:
-    """The configuration of a repository: read at most once a minute; when it is wrong or cannot be read, the last good one.
-
-    Raises Unavailable when it cannot be read and none is known.
-    """
-    now = time.monotonic()
-    if (kept := cache.get(repository_id)) and kept[0] > now:
-        return kept[1]
-    try:
-        text = tracker.file(CONFIG_PATH)
-    except Unavailable:
-        known = store.last_config(engine, repository_id)
-        if known is None:
-            raise
-        return parse_repo_config(known[0] or "")
-    try:
-        config = parse_repo_config(text or "")
-        store.remember_config(engine, repository_id, text)
-    except ConfigError as error:
-        store.remember_config(engine, repository_id, text, str(error))
-        log.warning("configuration is wrong", repository_id=repository_id)
-        known = store.last_config(engine, repository_id)
-        config = parse_repo_config((known and known[0]) or "")
-    cache[repository_id] = (now + CONFIG_SECONDS, config)
-    return config
+def _owner_tracker(event: Event) -> Tracker:
+    """The repository in which the owner keeps what holds for all of its repositories."""
+    assert _worker is not None  # noqa: S101
+    return _worker.runtime.connect(f"{event.repository.split('/')[0]}/{OWNER_REPOSITORY}", event.installation)

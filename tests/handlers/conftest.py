@@ -11,12 +11,38 @@ import pytest
 from bot.catalogue.catalogue import Catalogue
 from bot.config import RepoConfig, Settings
 from bot.demo.github import StandIn
-from bot.handlers import Context, handle
+from bot.handlers import Context, Forgetful, Given, Memory, handle
 from bot.model import Effect, Event
 from bot.trackers.github import receive
 from bot.trackers.github.app import connect
 
 REPOSITORY = "octo/engine"
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What is remembered, as values."""
+
+    comments: tuple[Given, ...] = ()
+    issues: tuple[int, ...] = ()
+    record: str = ""
+    mistake: str = ""
+
+    def given(self, issue: int) -> tuple[Given, ...]:
+        """The same for each issue."""
+        return self.comments
+
+    def issues_with(self, record: str) -> tuple[int, ...]:
+        """The same for each record."""
+        return self.issues
+
+    def corrected(self, issue: int) -> str:
+        """The same for each issue."""
+        return self.record
+
+    def problem(self) -> str:
+        """The mistake."""
+        return self.mistake
 
 
 @dataclass
@@ -27,6 +53,18 @@ class Scene:
     settings: Settings
     catalogue: Catalogue | None
     config: RepoConfig = field(default_factory=RepoConfig)
+    memory: Memory = field(default_factory=Forgetful)
+    minimum: float = 0.0
+
+    def remember(self, **known: object) -> None:
+        """Remember these things from now on."""
+        self.memory = Remembered(**known)  # type: ignore[arg-type]
+
+    def record(self, words: str) -> str:
+        """The id of the record that these words find."""
+        assert self.catalogue is not None
+        (found,), _ = self.catalogue.search(words, "", 1, 1)
+        return found.id
 
     def open(self, body: str, title: str = "It fails", **more: bool) -> tuple[int, tuple[Effect, ...]]:
         """Open an issue: its number, and the effects."""
@@ -51,7 +89,9 @@ class Scene:
     def context(self) -> Context:
         """What a handler may look at."""
         tracker = connect(self.settings, REPOSITORY)
-        return Context(tracker, self.catalogue, self.config, lambda id: f"http://bot.test/errors/{id}")
+        return Context(
+            tracker, self.catalogue, self.config, lambda id: f"http://bot.test/errors/{id}", self.memory, self.minimum, "bot/records"
+        )
 
 
 @pytest.fixture

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.config import RepoConfig, parse_repo_config
-from bot.handlers.explain import explain_text
-from bot.model import AddLabels, PostAnswer, Remember, WithdrawAnswer
+from bot.handlers import Given
+from bot.handlers.explain import explain_text, is_posted
+from bot.model import AddLabels, PostAnswer, Remember, Verdict, WithdrawAnswer
 
 if TYPE_CHECKING:
     from conftest import Scene
@@ -105,3 +107,50 @@ def test_labels_are_put_only_where_the_section_stands(scene: Scene) -> None:
 def test_an_error_whose_sites_lie_in_several_areas_gets_no_label_without_a_frame(scene: Scene) -> None:
     scene.config = parse_repo_config("{labels: , explain: {answers: derived}}")
     assert not any(isinstance(effect, AddLabels) for effect in scene.open(LINE)[1])
+
+
+def test_the_operators_least_certainty_can_only_be_raised(scene: Scene) -> None:
+    assert scene.catalogue is not None
+    (found,) = explain_text("It fails", WRITTEN, scene.catalogue, RepoConfig(), str).verdict.matches
+    verdict = Verdict("answer", (replace(found, score=0.8),))
+    for operator, repository, posted in ((0.0, 0.0, True), (0.0, 0.9, False), (0.9, 0.0, False), (0.9, 0.7, False), (0.7, 0.8, True)):
+        assert is_posted(verdict, parse_repo_config(f"explain: {{minimum: {repository}}}"), operator) == posted
+
+
+@pytest.mark.parametrize(
+    ("text", "posted"),
+    [
+        ("explain: {{ignore: ['{id}']}}", False),
+        ("explain: {{ignore: ['0123456789abcdef']}}", True),
+        ("explain: {{only_paths: ['*/drive.py']}}", False),
+        ("explain: {{only_paths: ['*/gears.py', 'x']}}", True),
+        ("explain: {{languages: [rust]}}", False),
+        ("explain: {{languages: [rust, python]}}", True),
+        ("skip: {{authors: [OctoCat]}}", False),
+        ("skip: {{title: [fail]}}", True),
+        ("skip: {{title: [FAILS]}}", False),
+        ("skip: {{title: ['it fails']}}", False),
+        ("skip: {{labels: [quiet]}}", True),
+    ],
+)
+def test_the_repository_leaves_out_what_it_names(scene: Scene, text: str, posted: bool) -> None:
+    scene.config = parse_repo_config(text.format(id=scene.record("sprockets")))
+    number, effects = scene.open(WRITTEN)
+    assert any(isinstance(effect, PostAnswer) for effect in effects) == posted
+    if "labels" in text:
+        event = scene.event()
+        scene.hub.add_labels("octo/engine", number, ("Quiet",), "triage")
+        assert scene.effects(event) == ()
+
+
+def test_what_is_withdrawn_is_told_in_one_line_and_folded_without_the_reporters_words(scene: Scene) -> None:
+    number, _ = scene.open(WRITTEN.replace("main", "hunter2"))
+    scene.remember(comments=(Given("auto", (scene.record("sprockets"),)),))
+    scene.hub.edit_issue("octo/engine", number, body=FEATURE)
+    _, withdraw = scene.effects()
+    assert isinstance(withdraw, WithdrawAnswer)
+    first, blank, opening, *_ = withdraw.body.splitlines()
+    assert "no longer in the issue" in first
+    assert (blank, opening) == ("", "<details>")
+    assert "too few sprockets" in withdraw.body
+    assert "hunter2" not in withdraw.body

@@ -55,8 +55,7 @@ def test_a_change_of_an_answer_is_kept(database_url: str) -> None:
     assert changed is not None
     assert (changed.state, changed.comment_id, changed.created_at, changed.updated_at) == ("posted", 2**41, 5.0, 6.0)
     assert store.find_answer(engine, 2**40, 3, "auto") is None
-    assert store.answers_since(engine, 2**40, 3, 5.0) == 1
-    assert store.answers_since(engine, 2**40, 3, 5.1) == 0
+    assert [answer.purpose for answer in store.answers_on(engine, 2**40, 3)] == ["command:9"]
 
 
 def test_writes_keep_their_interval_and_a_hold(database_url: str) -> None:
@@ -127,3 +126,71 @@ def test_sqlite_takes_the_write_lock_at_the_start_of_a_write(tmp_path: object) -
         reading.execute(sa.select(answers)).all()
         other.exec_driver_sql("BEGIN IMMEDIATE")
         other.exec_driver_sql("ROLLBACK")
+
+
+def test_a_bucket_empties_and_fills_again(database_url: str) -> None:
+    engine = store.open(database_url)
+    assert [store.take(engine, "a", 3, 60.0, now=100.0) for _ in range(4)] == [True, True, True, False]
+    assert store.take(engine, "b", 3, 60.0, now=100.0)
+    assert not store.take(engine, "a", 3, 60.0, now=119.0)
+    assert store.take(engine, "a", 3, 60.0, now=121.0)
+    assert not store.take(engine, "a", 3, 60.0, now=50.0)  # a clock put back
+    assert [store.take(engine, "a", 3, 60.0, now=9999.0) for _ in range(4)] == [True, True, True, False]
+
+
+def test_room_in_the_hour(database_url: str) -> None:
+    engine = store.open(database_url)
+    for at in (1000.0, 1010.0, 1020.0):
+        store.count_comment(engine, 1, int(at), 5, "Anna", "p", now=at)
+    store.count_comment(engine, 1, 1020, 5, "anna", "p", now=2000.0)  # the same comment again
+    store.count_comment(engine, 2, 7, 5, "anna", "p", now=1030.0)
+    assert store.seconds_to_room(engine, "repository_id", 1, 4, now=1100.0) == 0.0
+    assert store.seconds_to_room(engine, "repository_id", 1, 3, now=1100.0) == pytest.approx(3500.0)
+    assert store.seconds_to_room(engine, "partition", "p", 3, now=1100.0) == pytest.approx(3510.0)
+    assert store.seconds_to_room(engine, "repository_id", 1, 3, now=4700.0) == 0.0
+    assert store.comments_on(engine, 1, 5, since=1005.0) == 2
+    assert store.comments_because_of(engine, "ANNA", since=0.0) == 4
+    store.forget_counts(engine, 1015.0)
+    assert store.comments_because_of(engine, "anna", since=0.0) == 2
+
+
+def test_a_sweep_is_given_to_one_caller_when_it_is_due(database_url: str) -> None:
+    engine = store.open(database_url)
+    assert store.claim(engine, "missed", 600.0, now=1000.0) is None  # the first only notes the time
+    assert store.claim(engine, "missed", 600.0, now=1599.0) is None
+    won: list[float | None] = []
+    threads = [threading.Thread(target=lambda: won.append(store.claim(engine, "missed", 600.0, now=1700.0))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(won, key=str) == [1000.0, *[None] * 7]
+    assert store.claim(engine, "missed", 600.0, now=900.0) == 900.0  # a clock put back does not stop it
+
+
+def test_a_silent_worker_is_given_to_one_other(database_url: str) -> None:
+    engine = store.open(database_url)
+    for name, at in (("a", 100.0), ("b", 100.0), ("c", 250.0)):
+        store.beat(engine, name, now=at)
+    assert store.take_silent(engine, "a", before=200.0) == ("b",)
+    assert store.take_silent(engine, "c", before=200.0) == ("a",)
+    assert store.take_silent(engine, "c", before=200.0) == ()
+    store.leave(engine, "c")
+    assert store.take_silent(engine, "d", before=200.0) == ("c",)
+
+
+def test_the_last_opinion_of_a_comment_counts(database_url: str) -> None:
+    engine = store.open(database_url)
+    for comment, opinion in ((1, "wrong"), (2, "wrong"), (2, "right"), (3, "right")):
+        store.judge(engine, 9, 4, comment, opinion, "aaaa bbbb")
+    assert store.tally(engine, "bbbb") == {"wrong": 1, "right": 2}
+    assert store.tally(engine, "cccc") == {}
+
+
+def test_a_correction_takes_the_place_of_the_one_before(database_url: str) -> None:
+    engine = store.open(database_url)
+    assert store.corrected(engine, 9, 4) == ""
+    store.correct(engine, 9, 4, "aaaa", 1)
+    store.correct(engine, 9, 4, "bbbb", 2)
+    assert store.corrected(engine, 9, 4) == "bbbb"
+    assert store.corrected(engine, 9, 5) == ""

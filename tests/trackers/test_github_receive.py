@@ -133,8 +133,25 @@ def test_comment_matters_only_when_it_may_hold_a_command(github: StandIn) -> Non
     seen = event(*_last(github))
     assert seen is not None
     assert (seen.name, seen.comment, seen.issue, seen.actor) == ("comment.created", comment.id, 1, "maintainer")
-    github.edit_comment(REPOSITORY, comment.id, "/explain again")
+    for text in ("/explain again", "never mind"):
+        github.edit_comment(REPOSITORY, comment.id, text)
+        edited = event(*_last(github))
+        assert edited is not None
+        assert (edited.name, edited.comment) == ("comment.edited", comment.id)
+    github.edit_comment(REPOSITORY, comment.id, "never mind at all")
     assert event(*_last(github)) is None
+    github.delete_comment(REPOSITORY, comment.id)
+    assert event(*_last(github)) is None
+
+
+@pytest.mark.parametrize("changes", [None, {}, {"body": None}, {"body": {}}, {"body": {"from": 3}}, {"body": "x"}, []])
+def test_an_edit_of_odd_form_is_survived(github: StandIn, changes: object) -> None:
+    github.open_issue(REPOSITORY, "title")
+    comment = github.comment(REPOSITORY, 1, "/explain")
+    github.edit_comment(REPOSITORY, comment.id, "/explain again")
+    name, guid, payload = _last(github)
+    found = event(name, guid, payload | {"changes": changes})
+    assert (found is not None) == (isinstance(changes, dict) and isinstance(changes.get("body"), dict))
 
 
 def test_bots_are_known_by_type_and_by_name(github: StandIn) -> None:

@@ -14,7 +14,8 @@ from bot.config import Settings
 from bot.demo.github import StandIn, StoredComment
 from bot.model import Effect, PostAnswer
 from bot.trackers.github.app import connect
-from bot.work.posting import Desk, Outcome, perform
+from bot.work.desk import Desk, Outcome
+from bot.work.posting import perform
 
 REPOSITORY = "octo/engine"
 SECRET = b"a secret that is long enough to be one."
@@ -41,6 +42,9 @@ def make_settings(standin: StandIn, tmp_path: Path) -> Callable[..., Settings]:
             "database_url": f"sqlite:///{tmp_path}/explainbot.sqlite",
             "settle_seconds": 0.3,
             "write_interval": 0.0,
+            "comments_per_person": 0,
+            "commands_per_person": 0,
+            "comments_per_repository": 0,
         }
         return Settings(**(values | changes))  # type: ignore[arg-type]
 

@@ -29,7 +29,15 @@ class Place:
         self.hub = hub
         self.catalogue = catalogue
         secrets = {name: getattr(settings, name).get_secret_value() for name in ("webhook_secrets", "token")}
-        names = ("github_url", "database_url", "settle_seconds", "write_interval")
+        names = (
+            "github_url",
+            "database_url",
+            "settle_seconds",
+            "write_interval",
+            "comments_per_person",
+            "comments_per_repository",
+            "commands_per_person",
+        )
         plain = {name: str(getattr(settings, name)) for name in names}
         self.environment = os.environ | {f"EXPLAINBOT_{name.upper()}": value for name, value in (secrets | plain).items()}
 

@@ -8,8 +8,9 @@ import pytest
 from bot import store
 from bot.demo.github import Fault
 from bot.model import AddLabels, DropAnswer, PostAnswer, React, WithdrawAnswer
+from bot.work.manners import MAX_COMMENTS_A_DAY
 from bot.work.marker import job_id, mark
-from bot.work.posting import MAX_ATTEMPTS, MAX_COMMANDS_A_DAY, perform
+from bot.work.posting import MAX_ATTEMPTS, perform
 from bot.work.sweeps import repair
 
 if TYPE_CHECKING:
@@ -246,10 +247,10 @@ def test_writes_keep_their_interval(bench: Bench) -> None:
     assert bench.texts == ["text"]
 
 
-def test_commands_on_one_issue_are_bounded(bench: Bench) -> None:
-    for number in range(MAX_COMMANDS_A_DAY + 3):
+def test_comments_on_one_issue_are_bounded(bench: Bench) -> None:
+    for number in range(MAX_COMMENTS_A_DAY + 3):
         bench.post(f"answer {number}", f"command:{number}")
-    assert len(bench.comments) == MAX_COMMANDS_A_DAY
+    assert len(bench.comments) == MAX_COMMENTS_A_DAY
 
 
 @one_database
@@ -285,3 +286,20 @@ def test_repair_lets_the_answer_point_to_the_comment_that_stays(bench: Bench) ->
     bench.post("new text")
     assert bench.texts == ["new text"]
     assert bench.comments[0].id == older.id
+
+
+@one_database
+@pytest.mark.parametrize("kind", ["404", "410", "403-archived", "422-long", "422-spam"])
+def test_a_refusal_for_good_ends_the_attempt_at_once(bench: Bench, kind: str) -> None:
+    bench.hub.plan(Fault("create_comment", kind))  # type: ignore[arg-type]
+    assert [outcome.what for outcome in bench.post("text")] == ["dead"]
+    assert bench.hub.count("create_comment") == 1
+    assert bench.comments == ()
+
+
+@one_database
+def test_a_suspended_installation_is_waited_for(bench: Bench) -> None:
+    bench.hub.plan(Fault("create_comment", "403-suspended"))
+    outcome = perform(PostAnswer(bench.issue, "auto", "text"), bench.desk)
+    assert (outcome.state, outcome.seconds) == ("later", 3600.0)
+    assert answer_of(bench).attempts == 0

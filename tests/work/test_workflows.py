@@ -17,6 +17,7 @@ from bot.model import Event
 from bot.trackers.github import receive
 from bot.trackers.github.app import connect
 from bot.work import workflows
+from bot.work.configuration import repository_config
 
 REPOSITORY = "octo/engine"
 SPROCKETS = "ValueError: The frobnicator {} needs at least 3 sprockets before it can turn"
@@ -82,7 +83,8 @@ def test_one_issue_delivered_three_times_and_edited_twice_has_one_comment_with_t
     ids = [workflows.submit(opened) for _ in range(3)]
     ids.append(workflows.submit(replace(opened, delivery="captured and sent again under another id")))
     assert len(set(ids)) == 2
-    assert [running.finish(id) for id in ids[2:]] == ["posted", "unchanged"]
+    # Two that come within one millisecond may be taken in either order.
+    assert sorted(running.finish(id) for id in ids[2:]) == ["posted", "unchanged"]
     running.hub.edit_issue(REPOSITORY, issue, body=SPROCKETS.format("beta"))
     running.hub.edit_issue(REPOSITORY, issue, body=FLUX)
     late, last = [event for event in running.events() if event.name == "issue.edited"]
@@ -165,7 +167,7 @@ def test_a_command_is_answered_in_a_comment_of_its_own_with_a_reaction(running: 
     running.deliver()
     assert ["flux" in text for text in running.texts(issue)] == [False, True]
     (stored, *_) = [c for c in running.hub.comments(REPOSITORY, issue) if c.id == asked.id]
-    assert [(r.author.login, r.content) for r in stored.reactions] == [("helper", "+1")]
+    assert [(r.author.login, r.content) for r in stored.reactions] == [("helper", "eyes"), ("helper", "+1")]
 
 
 @one_database
@@ -174,12 +176,12 @@ def test_the_last_good_configuration_holds_while_a_newer_one_is_wrong(running: R
     files[".github/explainbot.yml"] = "explain: {answers: reviewed}"
     event = Event("issue.opened", REPOSITORY, running.hub.state.repository(REPOSITORY).id, 1, "octocat")
     tracker, engine = connect(running.settings, REPOSITORY), store.open(running.settings.database)
-    assert workflows.repository_config(tracker, engine, event.repository_id, {}).explain.answers == "reviewed"
+    assert repository_config(tracker, engine, event.repository_id, {}).explain.answers == "reviewed"
     files[".github/explainbot.yml"] = "explain: {answers: everything}"
-    assert workflows.repository_config(tracker, engine, event.repository_id, {}).explain.answers == "reviewed"
+    assert repository_config(tracker, engine, event.repository_id, {}).explain.answers == "reviewed"
     assert "explain.answers" in (store.last_config(engine, event.repository_id) or ("", ""))[1]
-    running.hub.plan(Fault("get_contents", "502-before-write", times=9))
-    assert workflows.repository_config(tracker, engine, event.repository_id, {}).explain.answers == "reviewed"
+    running.hub.plan(Fault("get_content", "502-before-write", times=9))
+    assert repository_config(tracker, engine, event.repository_id, {}).explain.answers == "reviewed"
     del files[".github/explainbot.yml"]
 
 

@@ -192,6 +192,31 @@ def _error(status: int, message: str = "", errors: Sequence[dict[str, str]] = ()
     return response
 
 
+_REFUSALS: dict[str, tuple[int, str, tuple[dict[str, str], ...]]] = {
+    "403-suspended": (403, "This installation has been suspended", ()),
+    "403-archived": (403, "Repository was archived so is read-only.", ()),
+    "404": (404, "Not Found", ()),
+    "410": (410, "This issue was deleted", ()),
+    "422-long": (
+        422,
+        "Validation Failed",
+        (
+            {
+                "resource": "IssueComment",
+                "code": "unprocessable",
+                "field": "data",
+                "message": "Body is too long (maximum is 65536 characters)",
+            },
+        ),
+    ),
+    "422-spam": (
+        422,
+        "Validation Failed",
+        ({"resource": "IssueComment", "code": "unprocessable", "field": "data", "message": "Body was submitted too quickly"},),
+    ),
+}
+
+
 def _failure(fault: Fault) -> Response:
     if fault.breaks_connection:
         request.environ[MARK] = fault
@@ -200,6 +225,9 @@ def _failure(fault: Fault) -> Response:
         return Response("<html><body><h1>502 Bad Gateway</h1></body></html>", 502, mimetype="text/html")
     if fault.kind == "401":
         return _error(401)
+    if fault.kind in _REFUSALS:
+        status, message, errors = _REFUSALS[fault.kind]
+        return _error(status, message, errors)
     wait = {"Retry-After": str(int(fault.seconds))} if fault.seconds > 0 else {}
     if fault.kind == "429":
         return _error(429, "Too Many Requests", headers=wait)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import socket
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -19,8 +20,17 @@ Kind = Literal[
     "429",
     "403-primary",
     "403-secondary",
+    "403-suspended",
+    "403-archived",
+    "404",
+    "410",
+    "422-long",
+    "422-spam",
     "list-lag",
 ]
+
+WRITES = ("create_comment", "update_comment", "delete_comment", "create_reaction", "add_labels")
+READS = ("get_issue", "get_comment", "list_comments", "get_permission", "get_content")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +39,8 @@ class Fault:
 
     ``reset`` (the connection is torn down) and ``timeout`` (no answer for ``seconds``) come after the request was carried out,
     the worse case; with ``-before-write`` nothing was done. ``429``, ``403-primary`` and ``403-secondary`` ask to wait
-    ``seconds``; with 0 they do not say how long. ``list-lag``: a list misses the comments younger than ``seconds``.
+    ``seconds``; with 0 they do not say how long. ``403-suspended``, ``403-archived``, ``404``, ``410``, ``422-long`` and
+    ``422-spam`` refuse in GitHub's words. ``list-lag``: a list misses the comments younger than ``seconds``.
     """
 
     when: str
@@ -50,6 +61,25 @@ class Fault:
     def after(self) -> bool:
         """Whether the request is carried out before it fails."""
         return self.kind in ("502-after-write", "reset", "timeout")
+
+
+def faults_of(
+    seed: int, count: int, kinds: Sequence[Kind] = (), routes: Sequence[str] = WRITES + READS, seconds: float = 0.1
+) -> tuple[Fault, ...]:
+    """So many faults, the same for the same seed; of all kinds, or of these. Each is at a request that can
+    fail so; where several can, at one of ``routes``."""
+    chance = random.Random(seed)  # noqa: S311  repeatable, no secret
+    found = []
+    for _ in range(count):
+        kind = chance.choice(tuple(kinds) or get_args(Kind))
+        if kind == "list-lag":
+            when = "list_comments"
+        elif kind.startswith("422") or kind in ("502-after-write", "403-archived"):
+            when = chance.choice(WRITES)
+        else:
+            when = chance.choice(tuple(routes))
+        found.append(Fault(when, kind, seconds=seconds))
+    return tuple(found)
 
 
 MARK = "explainbot.fault"

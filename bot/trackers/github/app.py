@@ -69,6 +69,13 @@ def connect(settings: Credentials, repository: str, installation: int | None = N
     return GitHubTracker(_by_installation(url, app, key, at), repository, lambda: _id_of_app(url, app, key, at), repository_id)
 
 
+def app_access(settings: Credentials) -> Access | None:
+    """The App itself, not one of its installations; None where a plain token is used or no App is set."""
+    if settings.token.get_secret_value() or settings.app_id is None or not settings.app_key:
+        return None
+    return _by_app(settings.github_url, settings.app_id, settings.app_key)
+
+
 def _access(url: str, sign_in: Callable[[], Auth]) -> Access:
     github = Github(
         auth=sign_in(),

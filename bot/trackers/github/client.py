@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -63,6 +64,24 @@ class GitHubTracker:
             if issue.number not in seen and not issue.is_pull_request:
                 seen.add(issue.number)
                 yield issue
+
+    def opened_since(self, since: float) -> Iterator[Issue]:
+        """Issues opened since then (seconds since 1970), newest first, pull requests left out."""
+        parameters = {"state": "all", "sort": "created", "direction": "desc", "per_page": _PER_PAGE}
+        for data in self._access.pages(f"{self._root}/issues", parameters):
+            if _read(_created, data) < since:
+                return
+            issue = _read(self._issue, data)
+            if not issue.is_pull_request:
+                yield issue
+
+    def commented_since(self, since: float) -> Iterator[Comment]:
+        """Comments written since then on all issues, newest first."""
+        parameters = {"sort": "created", "direction": "desc", "per_page": _PER_PAGE}
+        for data in self._access.pages(f"{self._root}/issues/comments", parameters):
+            if _read(_created, data) < since:
+                return
+            yield _read(_comment, data)
 
     def comments(self, issue: int) -> Iterator[Comment]:
         """All comments of an issue, oldest first."""
@@ -145,6 +164,10 @@ class GitHubTracker:
             self._look_up()
         if place.lower() not in self._names:
             raise Gone(f"the issue was transferred to {place}")
+
+
+def _created(data: Any) -> float:
+    return datetime.fromisoformat(data["created_at"]).timestamp()
 
 
 def _comment(data: Any) -> Comment:

@@ -17,6 +17,7 @@ from bot.model import Event
 SIGNATURE_PREFIX = "sha256="
 
 _ISSUE_ACTIONS = frozenset({"opened", "edited", "reopened", "transferred"})
+_COMMENT_ACTIONS = frozenset({"created", "edited"})
 _COMMAND = "/explain"
 _REPOSITORY = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 _LARGEST_ID = 2**63 - 1
@@ -54,8 +55,9 @@ def event(name: str, delivery: str, payload: object) -> Event | None:
     """What a delivery means to us; None when it is not for us.
 
     ``name`` is ``X-GitHub-Event``, ``delivery`` is ``X-GitHub-Delivery``. For us are ``issues`` opened, edited, reopened and
-    transferred, and ``issue_comment`` created whose text holds ``/explain`` somewhere (whether as a command is decided later,
-    from the comment as it then is). A transferred issue is named by its new place: at the old one there is nothing left to read.
+    transferred, and ``issue_comment`` created or edited whose text holds ``/explain`` somewhere, or did before the edit (whether
+    as a command is decided later, from the comment as it then is). A transferred issue is named by its new place: at the old one
+    there is nothing left to read.
 
     Raises Malformed for a delivery of these kinds that lacks what we need.
     """
@@ -66,18 +68,33 @@ def event(name: str, delivery: str, payload: object) -> Event | None:
     action = payload.get("action")
     if name == "issues":
         return _issue_event(action, delivery, payload) if isinstance(action, str) and action in _ISSUE_ACTIONS else None
-    comment = payload.get("comment")
-    text = comment.get("body") if isinstance(comment, Mapping) else None
-    if action != "created" or not isinstance(text, str) or _COMMAND not in text.lower():
+    if not isinstance(action, str) or action not in _COMMENT_ACTIONS or not any(map(may_command, _texts(payload))):
         return None
     return _made(
-        "comment.created",
+        f"comment.{action}",
         delivery,
         payload,
         _part(payload, "repository"),
         _part(payload, "issue"),
         _id(_part(payload, "comment"), "id"),
     )
+
+
+def may_command(text: str) -> bool:
+    """Whether a command may stand in a comment; whether one does is decided when it is read."""
+    return _COMMAND in text.lower()
+
+
+def _texts(payload: Mapping[str, Any]) -> list[str]:
+    """What a comment says, and what it said before it was edited; only the text that changed counts as an edit."""
+    comment, changes = payload.get("comment"), payload.get("changes")
+    found = [comment.get("body")] if isinstance(comment, Mapping) else []
+    if payload.get("action") == "edited":
+        body = changes.get("body") if isinstance(changes, Mapping) else None
+        if not isinstance(body, Mapping):
+            return []
+        found.append(body.get("from"))
+    return [text for text in found if isinstance(text, str)]
 
 
 def clean(text: str) -> str:
