@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from bot.model import Hole, Template, record_id
 
-NAMES = st.sampled_from(
-    ["x", "self.name", "a[1:2]", "d['k}']", 'f("{", y)', "{1, 2}", "{'a': 1}[k]", "(lambda: 0)()", "a != b", "a == b"]
-)
+NAMES = st.sampled_from(["x", "self.name", "a[1:2]", "d['k}']", 'f("{", y)', "{1, 2}", "{'a': 1}[k]", "(lambda: 0)()", "a != b", "a == b"])
 SUFFIXES = st.sampled_from(["", "!r", "!s", ":>10", "!r:>{width}", ":'>4", ":.2f", ":%Y-%m-%d", ":=+5"])
 HOLES = st.builds(Hole, NAMES, SUFFIXES)
 LITERALS = st.text(st.one_of(st.sampled_from("{}'\"\\:!= "), st.characters()), max_size=12)
@@ -51,9 +49,7 @@ def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
 def test_holes_are_those_that_python_sees(written: str) -> None:
     (joined,) = (ast.parse(f"f'''{written}'''", mode="eval").body.values,)  # type: ignore[attr-defined]
     seen = [
-        part.value
-        if isinstance(part, ast.Constant)
-        else (ast.unparse(part.value), chr(part.conversion) if part.conversion > 0 else "")
+        part.value if isinstance(part, ast.Constant) else (ast.unparse(part.value), chr(part.conversion) if part.conversion > 0 else "")
         for part in joined
     ]
     template = Template.parse(written)
@@ -108,9 +104,7 @@ def test_an_id_depends_on_repository_type_and_text() -> None:
 def test_an_id_is_the_same_in_another_process() -> None:
     code = "from bot.model import *; print(record_id('o/r', 'ValueError', Template.parse('no \\ud800 {a}')))"
     runs = {
-        subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
-        ).stdout
+        subprocess.run([sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True).stdout
         for seed in ("1", "2")
     }
     assert runs == {record_id("o/r", "ValueError", Template.parse("no \ud800 {b}")) + "\n"}

@@ -2,12 +2,10 @@
 
 from bot.answering.comment import (
     answer,
-    help_text,
     not_allowed_text,
     nothing_found_text,
     unknown_command_text,
     why_text,
-    withdrawn_text,
 )
 from bot.answering.report import as_json
 from bot.answering.terminal import to_terminal
@@ -15,11 +13,9 @@ from bot.answering.terminal import to_terminal
 __all__ = [
     "answer",
     "as_json",
-    "help_text",
     "not_allowed_text",
     "nothing_found_text",
     "to_terminal",
     "unknown_command_text",
     "why_text",
-    "withdrawn_text",
 ]

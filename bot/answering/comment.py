@@ -7,16 +7,15 @@ together are too long, the least useful parts are left out whole, so that a fenc
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bot.answering import passages
 from bot.answering.language import ENGLISH, say
 from bot.answering.passages import RecordUrl, SourceUrl, fold
-from bot.answering.sanitise import code, cut_line, link, plain, start_of_line, ticked
+from bot.answering.sanitise import code, cut_line, link, plain, start_of_line
 from bot.answering.words import printed_type
 from bot.model import Match, Record, Verdict
-from bot.registry import Entry
 
 MAX_COMMENT = 8_000
 """Characters of a comment, at most. GitHub takes 65,536."""
@@ -76,20 +75,6 @@ def answer(
     return "\n\n".join((question, fold(say(language, "if so"), inside), footer))
 
 
-def help_text(commands: Iterable[Entry[object]]) -> str:
-    """What can be asked of the bot: the registered commands, with who may use each (facts ``usage`` and ``who``)."""
-    lines = []
-    for entry in commands:
-        usage = entry.facts.get("usage") or f"/explain {entry.name}"
-        who = f" ({plain(entry.facts['who'])} only)" if entry.facts.get("who", "anyone") != "anyone" else ""
-        lines.append(f"- {ticked(usage)}: {plain(entry.summary)}{who}")
-    return (
-        "**What you can ask for**\n\nWrite one of these at the start of a line in a comment:\n\n"
-        + "\n".join(lines)
-        + "\n\nWords in code, quotations and HTML are not read as commands."
-    )
-
-
 def why_text(verdict: Verdict, record_url: RecordUrl | None = None) -> str:
     """Why the issue got its answer, or none: the candidates, what speaks for each and what against."""
     first = {
@@ -113,11 +98,6 @@ def nothing_found_text() -> str:
         "No error of this repository was recognised here. A full traceback, as text and not as a picture, helps most: its last "
         "lines name the function that raised. `/explain why` shows the nearest candidates."
     )
-
-
-def withdrawn_text() -> str:
-    """What an earlier answer becomes when the issue no longer holds the error."""
-    return "The error that was explained here is no longer in the issue, so the explanation is withdrawn."
 
 
 def unknown_command_text(word: str, nearest: str | None = None) -> str:

@@ -194,7 +194,7 @@ def _fields(kind: type) -> tuple[str, ...]:
 @lru_cache(maxsize=1000)
 def _kind(name: str) -> type:
     module, _, attribute = name.partition(":")
-    if module != "bot.model" and not module.startswith("bot.catalogue.scanners."):
+    if not module.startswith(("bot.model.", "bot.catalogue.scanners.")):
         raise ValueError(f"{name} is no value of a scanner")
     kind = getattr(importlib.import_module(module), attribute)
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):

@@ -16,13 +16,11 @@ from hypothesis import strategies as st
 from bot.answering import (
     answer,
     as_json,
-    help_text,
     not_allowed_text,
     nothing_found_text,
     to_terminal,
     unknown_command_text,
     why_text,
-    withdrawn_text,
 )
 from bot.answering.comment import MAX_COMMENT
 from bot.answering.sanitise import BREAK
@@ -42,7 +40,6 @@ from bot.model import (
     Verdict,
     record_id,
 )
-from bot.registry import Entry
 
 REPOSITORY = "sgl-project/sglang"
 
@@ -480,13 +477,6 @@ def test_the_report_names_sites_in_the_newest_release_and_the_named_one_first() 
     assert as_json(replace(verdict, decision="silent"), "", posted=False)["records"] == []
 
 
-def test_help_lists_every_command_and_who_may_use_it() -> None:
-    text = help_text([Entry("why", "Say why.", object(), {"usage": "/explain why", "who": "anyone"}),
-                      Entry("label", "Add a label.", object(), {"usage": "/explain label", "who": "maintainers"})])  # fmt: skip
-    assert "- `/explain why`: Say why.\n- `/explain label`: Add a label. (maintainers only)" in text
-    assert_inert(text, footer=False)
-
-
 def test_why_silent_names_the_nearest_candidates() -> None:
     text = why_text(Verdict("silent", (MATCH,), why="the evidence is too weak"), record_url)
     in_order(
@@ -500,7 +490,7 @@ def test_why_silent_names_the_nearest_candidates() -> None:
     assert "Nothing in the text comes near" in why_text(Verdict("silent"))
 
 
-@pytest.mark.parametrize("text", [nothing_found_text(), withdrawn_text(), unknown_command_text("wy", "why"), not_allowed_text("label")])
+@pytest.mark.parametrize("text", [nothing_found_text(), unknown_command_text("wy", "why"), not_allowed_text("label")])
 def test_the_fixed_replies_hold_no_command_at_the_start_of_a_line(text: str) -> None:
     assert_inert(text, footer=False)
 

@@ -184,9 +184,7 @@ def test_many_records_are_streamed_whole(tmp_path: Path) -> None:
         ("", "", set()),
     ],
 )
-def test_a_frame_names_the_sites_of_its_file_and_function(
-    catalogue: Catalogue, printed: str, function: str, expected: set[str]
-) -> None:
+def test_a_frame_names_the_sites_of_its_file_and_function(catalogue: Catalogue, printed: str, function: str, expected: set[str]) -> None:
     found = catalogue.by_frame(printed, function)
     assert {site.path for _, site in found} == expected
     assert all(site in record.sites for record, site in found)
@@ -225,9 +223,7 @@ def test_wildcards_of_sql_mean_themselves(catalogue: Catalogue, q: str) -> None:
     assert headings(catalogue.search(q)) == {"100% of the_cache is used by {name}"}
 
 
-@pytest.mark.parametrize(
-    "q", ["0_%", "e_c%", "\\", "'", '" OR 1', "\ud800x", "x" * 100_000, "nowhere " + "a " * 5000, "NEAR(", ";--"]
-)
+@pytest.mark.parametrize("q", ["0_%", "e_c%", "\\", "'", '" OR 1', "\ud800x", "x" * 100_000, "nowhere " + "a " * 5000, "NEAR(", ";--"])
 def test_a_strange_search_finds_nothing_and_breaks_nothing(catalogue: Catalogue, q: str) -> None:
     assert catalogue.search(q, type="'") == ((), 0)
     assert catalogue.search(q)[1] < len(RECORDS)
@@ -283,9 +279,7 @@ def test_a_record_that_people_wrote_lies_over_the_scanned_one(path: Path, tmp_pa
         assert catalogue.get(RECORDS[1].id) == record
         assert len(catalogue) == len(RECORDS)
         assert {found.id for found, _ in catalogue.by_frame("b.py", "open")} == {record.id}
-        assert [entry.id for entry in catalogue.entries() if entry.template == record.template and entry.type == record.type] == [
-            record.id
-        ]
+        assert [entry.id for entry in catalogue.entries() if entry.template == record.template and entry.type == record.type] == [record.id]
         assert catalogue.search("no such file")[0][0] == record
         assert {found.id for found in catalogue.search("no such file")[0]} == {record.id, RECORDS[2].id}
         assert record in catalogue.related(RECORDS[4])
@@ -343,9 +337,7 @@ NOTES = st.lists(
 
 @given(NOTES)
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_opening_joins_as_merging_everything_does(
-    path: Path, tmp_path_factory: pytest.TempPathFactory, notes: list[Record]
-) -> None:
+def test_opening_joins_as_merging_everything_does(path: Path, tmp_path_factory: pytest.TempPathFactory, notes: list[Record]) -> None:
     errors_dir = write(tmp_path_factory.mktemp("errors"), *notes)
     written, _ = load_records(errors_dir, REPOSITORY)
     expected = merge(RECORDS, written)
@@ -441,9 +433,7 @@ def test_a_file_that_breaks_later_is_named(path: Path) -> None:
             list(catalogue.entries())
 
 
-@pytest.mark.parametrize(
-    "name", ["../x", "a/..", "a/../b", "a", "", "/etc/passwd", "a/b/c", "a/b\0", "a\\b/c", "a/.", "~/x", "a/b\n"]
-)
+@pytest.mark.parametrize("name", ["../x", "a/..", "a/../b", "a", "", "/etc/passwd", "a/b/c", "a/b\0", "a\\b/c", "a/.", "~/x", "a/b\n"])
 def test_no_name_leads_out_of_the_cache_folder(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match="OWNER/NAME"):
         catalogue_path(tmp_path, name)

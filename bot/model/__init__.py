@@ -1,0 +1,82 @@
+"""The plain frozen values that pass between the rooms.
+
+Reading makes a :class:`Reading` of an issue's text, the catalogue holds :class:`Record`, matching makes a :class:`Verdict`,
+handlers return :data:`Effect`. Nothing here reads, writes or decides.
+"""
+
+from bot.model.events import (
+    AddLabels,
+    AllowAnswer,
+    Comment,
+    Correct,
+    DropAnswer,
+    Effect,
+    Event,
+    FoldAnswer,
+    Issue,
+    Judge,
+    PostAnswer,
+    React,
+    Remember,
+    UnfoldAnswer,
+    WithdrawAnswer,
+)
+from bot.model.occurrences import Frame, Occurrence, Reading, Span, StatedVersion
+from bot.model.records import (
+    SILENT_KINDS,
+    Condition,
+    Example,
+    PinnedSource,
+    Provenance,
+    RaiseSite,
+    Record,
+    Sample,
+    SiteLines,
+    Status,
+    Translation,
+    record_id,
+)
+from bot.model.template import Hole, Template
+from bot.model.verdicts import Capture, Decision, Match, Reason, Verdict
+
+__all__ = [
+    "SILENT_KINDS",
+    "AddLabels",
+    "AllowAnswer",
+    "Capture",
+    "Comment",
+    "Condition",
+    "Correct",
+    "Decision",
+    "DropAnswer",
+    "Effect",
+    "Event",
+    "Example",
+    "FoldAnswer",
+    "Frame",
+    "Hole",
+    "Issue",
+    "Judge",
+    "Match",
+    "Occurrence",
+    "PinnedSource",
+    "PostAnswer",
+    "Provenance",
+    "RaiseSite",
+    "React",
+    "Reading",
+    "Reason",
+    "Record",
+    "Remember",
+    "Sample",
+    "SiteLines",
+    "Span",
+    "StatedVersion",
+    "Status",
+    "Template",
+    "Translation",
+    "UnfoldAnswer",
+    "Verdict",
+    "WithdrawAnswer",
+    "record_id",
+]
