@@ -47,7 +47,7 @@ def scanner_version() -> str:
     """
     digest = hashlib.sha256(repr((FORMAT, sys.version_info[:2])).encode())
     room = Path(__file__).parent
-    for path in (*sorted((room / "scanners").rglob("*.py")), room / "cache.py", room.parent / "model.py"):
+    for path in (*sorted((room / "scanners").rglob("*.py")), room / "cache.py", *sorted((room.parent / "model").glob("*.py"))):
         digest.update(path.relative_to(room.parent).as_posix().encode() + b"\0" + path.read_bytes())
     for name in GRAMMARS:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):

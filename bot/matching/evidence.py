@@ -180,6 +180,9 @@ ELSEWHERE = -5.0
 FOREIGN = -30.0
 """What it costs when the last frame is outside the repository: another project raised it."""
 
+ELSEWHERE_FOR_SURE = frozenset({"foreign frame", "no raise"})
+"""Names of the reasons that rule a raise of the project out, whatever the text says: other projects copy texts."""
+
 IMPLICIT = -60.0
 """What it costs when the last frame prints a line that raises nothing by itself: the interpreter or a compiled module did."""
 
