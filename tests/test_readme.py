@@ -8,7 +8,7 @@ import pytest
 
 from bot.catalogue.catalogue import CatalogueError
 from bot.cli.catalogues import Catalogues
-from bot.cli.documents import BLOCKS, fill, render
+from bot.cli.documents import BLOCKS, COMMENT_RELEASE, comment_settings, fill, render
 from bot.config import Settings
 
 ROOT = Path(__file__).parent.parent
@@ -37,13 +37,13 @@ def test_a_stale_block_is_found():
 
 @pytest.mark.registry
 def test_the_comment_in_the_readme_is_what_the_bot_posts():
-    settings = Settings()
+    settings = comment_settings()
     try:
         Catalogues(settings).open("sgl-project/sglang")
     except CatalogueError:
         from bot.cli.scan import scan_repository
 
-        scan_repository(settings, "sgl-project/sglang", releases=("0.5.23",))
+        scan_repository(settings, "sgl-project/sglang", releases=(COMMENT_RELEASE,))
     shown = re.search(r"<!-- made: comment -->\n(.*?)\n<!-- end -->", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     assert shown is not None
     assert shown[1] == BLOCKS["comment"](), "run `explainbot documents`"

@@ -146,12 +146,25 @@ AROUND = {
 }
 
 
+COMMENT_RELEASE = "0.5.23"
+"""The release of sglang whose catalogue makes the README's comment."""
+
+
+def comment_settings() -> Settings:
+    """The settings under which the README's comment is made."""
+    folder = Settings().cache_dir / f"comment-{COMMENT_RELEASE}"
+    return Settings(public_url=Settings.model_fields["public_url"].default, cache_dir=folder)
+
+
 def comment() -> str | None:
-    """The comment on the example issue, as the bot posts it; None when the catalogue is not built."""
+    """The comment on the example issue, as the bot posts it; None when its catalogue is not built.
+
+    The catalogue is that of one release, in a folder of its own, so that the comment is the same on every machine.
+    """
     from bot.cli.catalogues import Catalogues, explain
     from bot.cli.explain import read_text, split_title
 
-    settings = Settings(public_url=Settings.model_fields["public_url"].default)
+    settings = comment_settings()
     catalogue = Catalogues(settings).open_or_none("sgl-project/sglang")
     if catalogue is None:
         return None
