@@ -32,6 +32,7 @@ OURS = (
     "/repos/{owner}/{repo}/collaborators/{username}/permission",
     "/repos/{owner}/{repo}/installation",
     "/repos/{owner}/{repo}/issues",
+    "/repos/{owner}/{repo}/issues/comments",
     "/repos/{owner}/{repo}/issues/comments/{comment_id}",
     "/repos/{owner}/{repo}/issues/comments/{comment_id}/reactions",
     "/repos/{owner}/{repo}/issues/{issue_number}",
@@ -131,6 +132,8 @@ def _drive(github: StandIn) -> None:
     tracker.add_labels(1, ("area: kernels", "bug"))
     tracker.issue(1)
     list(tracker.comments(1))
+    assert len(list(tracker.opened_since(0.0))) == 102
+    assert [one.id for one in tracker.commented_since(0.0)] == [comment.id]
     for user in ("maintainer", "reporter", "nobody", github.bot.login):
         tracker.permission(user)
     tracker.file(FILE)

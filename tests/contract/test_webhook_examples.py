@@ -44,10 +44,10 @@ def test_issue_comments(examples: dict[str, list[dict[str, Any]]]) -> None:
         assert event("issue_comment", "guid", payload) is None
         payload["comment"]["body"] = "/explain"
         seen = event("issue_comment", "guid", payload)
-        assert (seen is not None) == (payload["action"] == "created")
+        assert (seen is not None) == (payload["action"] in ("created", "edited"))
         if seen is not None:
             assert (seen.issue, seen.comment) == (payload["issue"]["number"], payload["comment"]["id"])
-            assert (seen.name, seen.repository) == ("comment.created", payload["repository"]["full_name"])
+            assert (seen.name, seen.repository) == (f"comment.{payload['action']}", payload["repository"]["full_name"])
             assert seen.installation == payload.get("installation", {}).get("id")
 
 
