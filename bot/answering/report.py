@@ -6,6 +6,7 @@ from typing import Any
 
 from bot.answering.passages import HIDDEN, values_of
 from bot.answering.terminal import to_terminal
+from bot.answering.words import last_release
 from bot.model import Match, RaiseSite, Verdict
 
 __all__ = ["as_json", "to_terminal"]
@@ -14,8 +15,8 @@ __all__ = ["as_json", "to_terminal"]
 def as_json(verdict: Verdict, comment: str, posted: bool) -> dict[str, Any]:
     """The verdict, its records (root cause first; none when silent), and the comment.
 
-    ``verdict`` is the matcher's own; ``posted`` says whether the repository's settings let it be posted. Sites stand in the
-    newest release that has them, the named one first.
+    ``verdict`` is the matcher's own; ``posted`` says whether the repository's settings let it be posted. Sites are those of
+    the newest release that has the record, the named one first.
     """
     matches = () if verdict.decision == "silent" else verdict.matches
     return {
@@ -29,8 +30,8 @@ def as_json(verdict: Verdict, comment: str, posted: bool) -> dict[str, Any]:
 def _record(match: Match) -> dict[str, Any]:
     record = match.record
     values = values_of(match)
-    sites = [] if match.site is None else [match.site]
-    sites += [site for site in record.sites if site != match.site]
+    last = last_release(record)
+    sites = sorted((site for site in record.sites if site.latest.release == last), key=lambda site: site != match.site)
     return {
         "id": record.id,
         "type": record.type,

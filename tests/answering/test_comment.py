@@ -465,7 +465,8 @@ def test_the_terminal_shows_text_without_markup() -> None:
 
 def test_the_report_names_sites_in_the_newest_release_and_the_named_one_first() -> None:
     other = replace(SITE, path="python/sglang/other.py")
-    verdict = Verdict("answer", (replace(MATCH, record=replace(WRITTEN, sites=(other, SITE))),), "0.5.22")
+    left = replace(SITE, path="python/sglang/moved.py", lines=(SiteLines("0.5.3", 7, 7),))
+    verdict = Verdict("answer", (replace(MATCH, record=replace(WRITTEN, sites=(left, other, SITE))),), "0.5.22")
     report = as_json(verdict, "text", posted=False)
     assert (report["verdict"], report["posted"], report["comment"]) == ("answer", False, "text")
     (record,) = report["records"]
