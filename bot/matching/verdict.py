@@ -42,6 +42,9 @@ MIN_LINES = 8
 LIKENESS_CHARACTERS = 500
 """Characters of a message that are compared to tell texts of the same words apart."""
 
+MIN_REPEATED = 3
+"""Words that a title must share with the beginning of a printed message to be the same error."""
+
 MAX_OCCURRENCES = 60
 """Errors of one text that are looked up, so that a log made of our own texts takes no more than a quarter of a second."""
 
@@ -87,7 +90,7 @@ class Matcher:
         found: list[tuple[Match, bool]] = []
         near: list[Match] = []
         search = self._prior + log2(max(len(reading.occurrences), MIN_LINES))
-        for occurrence in _worth_a_look(reading.occurrences):
+        for occurrence in _lend_frames(_worth_a_look(reading.occurrences)):
             for link in _chain(occurrence):
                 ranked = self._rank(link, search)
                 near.extend(ranked[:2])
@@ -216,6 +219,26 @@ def _worth_a_look(occurrences: tuple[Occurrence, ...]) -> tuple[Occurrence, ...]
     last = len(occurrences) - 1
     ranked = sorted(range(len(occurrences)), key=lambda n: (occurrences[n].dialect not in ("title", "traceback"), min(n, last - n)))
     return tuple(occurrences[n] for n in sorted(ranked[:MAX_OCCURRENCES]))
+
+
+def _lend_frames(occurrences: tuple[Occurrence, ...]) -> Iterator[Occurrence]:
+    """The occurrences, where one that a person quotes (the title, mostly) has the frames of the traceback whose error it repeats.
+
+    Otherwise the title of an issue would be answered though its traceback shows that another project raised.
+    """
+    printed = [
+        (split_words(text).joined, link.frames)
+        for one in occurrences
+        for link in _chain(one)
+        for text in (link.message, f"{link.type}: {link.message}")
+        if link.frames and link.message
+    ]
+    for occurrence in occurrences:
+        words = split_words(occurrence.message)
+        if occurrence.dialect in evidence.QUOTED and not occurrence.frames and len(words) >= MIN_REPEATED:
+            frames = next((frames for joined, frames in printed if joined.startswith(words.joined.rstrip())), ())
+            occurrence = replace(occurrence, frames=frames)
+        yield occurrence
 
 
 def _chain(occurrence: Occurrence) -> Iterator[Occurrence]:

@@ -189,6 +189,13 @@ def test_a_printed_text_in_the_midst_of_another_sentence_is_no_answer(matcher: M
     assert explain(matcher, "crash", body).decision != "answer"
 
 
+def test_a_title_that_repeats_a_traceback_of_another_project_is_no_answer(matcher: Matcher) -> None:
+    message = "RuntimeError: Chamber 7 is colder than allowed by the preheating schedule"
+    body = traceback(message, ("/usr/lib/python3.12/site-packages/boiler/heat.py", 9, "warm", "raise RuntimeError(text)"))
+    assert explain(matcher, f"[Bug] {message}", body).decision == "silent"
+    assert explain(matcher, f"[Bug] {message}").decision == "answer"
+
+
 def test_scores_order_what_is_too_little_to_be_answered(matcher: Matcher) -> None:
     verdict = explain(matcher, "RuntimeError: the preheating schedule")
     assert verdict.decision == "silent"
