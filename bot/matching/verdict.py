@@ -87,7 +87,7 @@ class Matcher:
 
     def match(self, reading: Reading) -> Verdict:
         """What to do with an issue that reads so: the matches (root cause first), the decision, and why."""
-        found: list[tuple[Match, bool]] = []
+        found: list[Match] = []
         near: list[Match] = []
         search = self._prior + log2(max(len(reading.occurrences), MIN_LINES))
         for occurrence in _lend_frames(_worth_a_look(reading.occurrences)):
@@ -95,7 +95,7 @@ class Matcher:
                 ranked = self._rank(link, search)
                 near.extend(ranked[:2])
                 if ranked and ranked[0].score >= CAUTIOUS and not _is_mute(ranked[0].record):
-                    found.append((ranked[0], ranked[0].record.symptom))
+                    found.append(ranked[0])
         return _decide(found, near, _release(reading, self.catalogue))
 
     def _rank(self, occurrence: Occurrence, search: float) -> list[Match]:
@@ -242,11 +242,11 @@ def _lend_frames(occurrences: tuple[Occurrence, ...]) -> Iterator[Occurrence]:
 
 
 def _chain(occurrence: Occurrence) -> Iterator[Occurrence]:
-    """The errors of a chain, first cause first."""
-    earlier = occurrence.cause or occurrence.context
-    if earlier is not None:
-        yield from _chain(earlier)
-    yield occurrence
+    """The errors of a chain, first cause first; of a very long one, those nearest to the end."""
+    links = [occurrence]
+    while len(links) < MAX_OCCURRENCES and (earlier := links[-1].cause or links[-1].context) is not None:
+        links.append(earlier)
+    return reversed(links)
 
 
 def _most(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence, message: Words, where: list[Reason]) -> float:
@@ -263,7 +263,7 @@ def _outermost(candidates: list[Candidate], search: float) -> list[Candidate]:
     A log line does not count as the outer one of an error that it announces, nor one that nobody explained as that of one that
     somebody did.
     """
-    outer = [c for c in candidates if c.found is not None and c.found.exact and c.bits > search]
+    outer = [c for c in candidates if c.found is not None and c.found.exact and min(c.bits, search + c.most) > search]
     return [
         inner
         for inner in candidates
@@ -341,10 +341,10 @@ def _holds_one(occurrence: Occurrence, spans: list[Span]) -> bool:
     return any(occurrence.span[0] <= start and end <= occurrence.span[1] for start, end in spans)
 
 
-def _decide(found: list[tuple[Match, bool]], near: list[Match], release: str | None) -> Verdict:
+def _decide(found: list[Match], near: list[Match], release: str | None) -> Verdict:
     """One match for each record, causes before symptoms; silent when nothing but symptoms, or nothing, is sure enough."""
     best: dict[str, Match] = {}
-    for one, _ in found:
+    for one in found:
         known = best.get(one.record.id)
         if known is None or one.score > known.score:
             best[one.record.id] = one if known is None else replace(one, site=one.site or known.site)

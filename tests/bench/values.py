@@ -15,7 +15,13 @@ WORDS = (
     "chunk", "awq", "user", "gate", "flash", "batch", "qwen", "llama", "v2", "meta", "h100", "worker-0", "tp0", "json", "image", "text",
 )  # fmt: skip
 MODELS = ("meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen3-30B-A3B", "deepseek-ai/DeepSeek-V3", "./models/my-model", "google/gemma-3-4b-it")
-PATHS = ("/data/models/llama/config.json", "/tmp/x1/out.bin", "C:\\models\\w.safetensors", "./run.yaml", "/home/user/.cache/hub/models--a--b")
+PATHS = (
+    "/data/models/llama/config.json",
+    "/tmp/x1/out.bin",
+    "C:\\models\\w.safetensors",
+    "./run.yaml",
+    "/home/user/.cache/hub/models--a--b",
+)
 ERRORS = (
     "CUDA error: out of memory", "No module named 'foo'", "[Errno 2] No such file or directory: '/x'", "list index out of range",
     "timed out",

@@ -196,6 +196,17 @@ def test_a_title_that_repeats_a_traceback_of_another_project_is_no_answer(matche
     assert explain(matcher, f"[Bug] {message}").decision == "answer"
 
 
+def test_a_chain_of_thousands_ends_with_its_last_error(matcher: Matcher) -> None:
+    frame = (f"{SITE}/other.py", 1, "go", "raise RuntimeError(text)")
+    link = (
+        traceback("RuntimeError: again", frame).strip("`\n") + "\n\nDuring handling of the above exception, another exception occurred:\n\n"
+    )
+    line = 'raise KeyError(f"Tank {tank} is not known to the propellant inventory of this stage")'
+    last = traceback("KeyError: 'Tank B is not known to the propellant inventory of this stage'", (f"{SITE}/booster.py", 3, "drain", line))
+    verdict = explain(matcher, "crash", f"```\n{link * 3000}{last.strip('`')}\n```")
+    assert [match.record.type for match in verdict.matches] == ["KeyError"]
+
+
 def test_scores_order_what_is_too_little_to_be_answered(matcher: Matcher) -> None:
     verdict = explain(matcher, "RuntimeError: the preheating schedule")
     assert verdict.decision == "silent"
