@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from itertools import count
 
 import pytest
 
@@ -7,6 +8,9 @@ from bot.trackers.github.app import connect
 from bot.trackers.github.client import GitHubTracker
 
 REPOSITORY = "octo-org/octo-repo"
+
+APP_IDS = count(5000)
+"""An App of its own for each stand-in: one that gets the port of an earlier one must not be shown the earlier one's token."""
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +22,7 @@ def app_key() -> str:
 @pytest.fixture
 def github(app_key: str) -> Iterator[StandIn]:
     """A GitHub with one repository, over HTTP."""
-    standin = StandIn(private_key=app_key)
+    standin = StandIn(private_key=app_key, app_id=next(APP_IDS))
     standin.add_repository(REPOSITORY, {"maintainer": "maintain", "helper": "triage"})
     with standin.serve():
         yield standin
