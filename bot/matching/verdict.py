@@ -263,18 +263,21 @@ def _outermost(candidates: list[Candidate], search: float) -> list[Candidate]:
     A log line does not count as the outer one of an error that it announces, nor one that nobody explained as that of one that
     somebody did.
     """
-    outer = [c for c in candidates if c.found is not None and c.found.exact and min(c.bits, search + c.most) > search]
+    outer = [
+        (one.found.first, one.found.last if pattern(one.template)[-1] else inf, one.record)
+        for one in candidates
+        if one.found is not None and one.found.exact and min(one.bits, search + one.most) > search
+    ]
     return [
         inner
         for inner in candidates
         if inner.found is None
         or not any(
-            one.found.first < inner.found.first
-            and (inner.found.last <= one.found.last or not pattern(one.template)[-1])
-            and (one.record.kind not in ("log", "warning") or inner.record.kind in ("log", "warning"))
-            and (one.record.file or not inner.record.file)
-            for one in outer
-            if one.found is not None and one is not inner
+            first < inner.found.first
+            and inner.found.last <= last
+            and (record.kind not in ("log", "warning") or inner.record.kind in ("log", "warning"))
+            and (record.file or not inner.record.file)
+            for first, last, record in outer
         )
     ]
 

@@ -18,8 +18,6 @@ RAISES = re.compile(
 PIECE = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?P<paste>\s*##\s*)|#\s*(?P<text>[A-Za-z_]\w*)|(?P<name>[A-Za-z_]\w*)')
 ENDS = re.compile(r"\b(?:exit|_exit|abort|terminate|__trap|trap)\s*\(|\basm\b")
 
-LINE_ENDS = re.compile(r"\\[ \t]*\n")
-
 
 @dataclass(frozen=True, slots=True)
 class Macro:
