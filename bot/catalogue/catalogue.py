@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from rapidfuzz import fuzz, process
 
-from bot.catalogue import built
+from bot.catalogue import built, causes
 from bot.catalogue.built import CatalogueError, build
 from bot.catalogue.merge import Joined, even, join, near, texts
 from bot.catalogue.records import Fault, load_records, split_repository
@@ -42,6 +42,9 @@ MAX_PER_PAGE = 100
 
 MAX_RELATED = 5
 """Related records shown: the number that a reader looks through."""
+
+MAX_WRAPPED = 8
+"""Errors named that another one is raised in place of."""
 
 RECENT = 2000
 """Records kept in memory once they were read: about four megabytes."""
@@ -247,11 +250,12 @@ class Catalogue:
         return (*shown, *self._load(row[0] for row in rows)), total
 
     def related(self, record: Record) -> tuple[Record, ...]:
-        """Up to five others: those that the record names, then those of the same function, then those of the same file."""
+        """Up to five others: those that the record names, those that it wraps, those of its function, those of its file."""
         found: dict[str, Record] = {record.id: record}
         for text in record.related:
             if (other := self._named(text)) is not None:
                 found.setdefault(other.id, other)
+        found |= {other.id: other for other in self.wrapped(record) if other.id not in found}
         place = record.sites[0] if record.sites else None
         for test in ("path = ? AND function = ?", "path = ?"):
             if place is None or len(found) > MAX_RELATED:
@@ -265,6 +269,35 @@ class Catalogue:
             for other in self._load(row[0] for row in rows):
                 found.setdefault(other.id, other)
         return tuple(found.values())[1 : MAX_RELATED + 1]
+
+    def wrapped(self, record: Record) -> tuple[Record, ...]:
+        """The errors that this one is raised in place of: those of the functions that were tried, of a type that was caught."""
+        found: dict[str, Record] = {}
+        for site in record.sites[:MAX_RELATED]:
+            tried, types = causes.caught(site.conditions)
+            for called in causes.calls(tried):
+                rows = self._rows(
+                    "SELECT DISTINCT record, path, function FROM place JOIN site ON place = p WHERE tail = ? ORDER BY record LIMIT ?",
+                    (built.clean(causes.bare(called)), CHUNK),
+                )
+                meant = causes.resolve(called, site, ((path, function) for _, path, function in rows))
+                for other in self._load(n for n, *place in rows if tuple(place) == meant):
+                    says = other.template.parts or other.expression
+                    if says and other.id != record.id and other.kind in ("error", "assert") and causes.catches(types, other.type):
+                        found.setdefault(other.id, other)
+        return tuple(found.values())[:MAX_WRAPPED]
+
+    def wrapped_by(self, record: Record) -> tuple[Record, ...]:
+        """The errors of the same files that are raised in place of this one; those of other files are not looked for."""
+        functions = {(site.path, f"{built.bare_name(site.function)}(") for site in record.sites[:MAX_RELATED]}
+        found: dict[str, Record] = {}
+        for path, call in sorted(functions):
+            query = "SELECT DISTINCT record FROM place JOIN site ON place = p WHERE path = ? ORDER BY record LIMIT ?"
+            for other in self._load(n for (n,) in self._rows(query, (built.clean(path), CHUNK))):
+                tries = any(call in causes.caught(site.conditions)[0] for site in other.sites)
+                if tries and any(one.id == record.id for one in self.wrapped(other)):
+                    found.setdefault(other.id, other)
+        return tuple(found.values())[:MAX_WRAPPED]
 
     # ------------------------------------------------------------------------------------------------- addresses
 

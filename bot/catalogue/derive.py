@@ -18,7 +18,7 @@ from bot.catalogue.scanners.python.entries import is_public
 from bot.catalogue.source_config import SourceConfig
 from bot.model import Condition, RaiseSite
 
-__all__ = ["guard", "handler", "is_public", "remedies", "tried_imports", "wraps"]
+__all__ = ["guard", "handler", "is_public", "remedies", "tried_imports"]
 
 IMPORT_FAILS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 MAX_GUARD = 300
@@ -158,18 +158,6 @@ def handler(type: str, sites: Iterable[RaiseSite], config: SourceConfig) -> str:
     if len(parts) == 2 and parts[1] != "__init__":
         return ""  # of an object that somebody else made
     return f"from {module} import {parts[0]}{own}\n\ntry:\n    {parts[0]}(...)\nexcept {type} as error:\n    print(error)"
-
-
-def wraps(conditions: Iterable[Condition]) -> tuple[str, tuple[str, ...]]:
-    """What an error is raised instead of: the code that was tried, and the types that were caught; empty when it wraps none."""
-    tried, caught = "", ""
-    before = ""
-    for condition in conditions:
-        if condition.kind == "try":
-            before = condition.text
-        elif condition.kind == "except":
-            tried, caught = before, condition.text
-    return tried, tuple(name for part in caught.strip("()").split(",") if (name := part.strip()))
 
 
 def _module(path: str, config: SourceConfig) -> str:

@@ -162,8 +162,9 @@ class Record:
 
     @property
     def heading(self) -> str:
-        """The title that people gave, or else the first line of the message (or the asserted expression)."""
-        return self.title or str(self.template).strip().split("\n")[0] or f"assert {self.expression}"
+        """The title that people gave, or else the first line of the message, the asserted expression, or the bare type."""
+        said = str(self.template).strip().split("\n")[0]
+        return self.title or said or (f"assert {self.expression}" if self.expression else self.type)
 
 
 def record_id(repository: str, type: str, template: Template, expression: str = "") -> str:

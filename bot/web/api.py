@@ -55,6 +55,8 @@ def record_as_json(found: Found, root: str) -> dict[str, Any]:
         "trigger": record.trigger,
         "common_situations": record.situations,
         "symptom": record.symptom,
+        "wraps": [summary_as_json(other, root) for other in catalogue.wrapped(record)],
+        "wrapped_by": [summary_as_json(other, root) for other in catalogue.wrapped_by(record)],
         "related": [summary_as_json(other, root) for other in catalogue.related(record)],
         "source": {"path": source.path, "line": source.line, "commit": source.commit, "url": catalogue.pinned_url(record)}
         if source

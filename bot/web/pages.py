@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from flask import Blueprint, Response, abort, render_template, request
@@ -15,6 +16,7 @@ from pygments.util import ClassNotFound
 from bot.answering.passages import code_says
 from bot.answering.sanitise import paragraphs, prose
 from bot.answering.words import circumstances, language_of, last_release, printed_type
+from bot.catalogue.catalogue import Catalogue
 from bot.model import Hole, RaiseSite, Record, Template
 from bot.web.lookup import Found, Lookup, page_number
 
@@ -150,7 +152,6 @@ def indented(text: str) -> str:
 def _view(found: Found) -> dict[str, object]:
     record, catalogue = found.record, found.catalogue
     example = record.example
-    related = catalogue.related(record)
     sites = [_site(site, found) for site in record.sites[:MAX_SITES]]
     return {
         "record": record,
@@ -172,8 +173,17 @@ def _view(found: Found) -> dict[str, object]:
         "pinned": catalogue.pinned_url(record),
         "areas": catalogue.areas(record),
         "releases": _releases(record),
-        "related": related,
+        "lists": [(heading, others) for heading, others in _others(record, catalogue) if others],
     }
+
+
+def _others(record: Record, catalogue: Catalogue) -> Iterable[tuple[str, Sequence[Record]]]:
+    """Other errors under their headings, each of them once."""
+    wrapped, wrappers = catalogue.wrapped(record), catalogue.wrapped_by(record)
+    named = {other.id for other in (*wrapped, *wrappers)}
+    yield "Raised in place of", wrapped
+    yield "Reported to callers as", wrappers
+    yield "Related errors", [other for other in catalogue.related(record) if other.id not in named]
 
 
 def _derived_meaning(record: Record) -> Markup:

@@ -35,13 +35,16 @@ from bot.config import Settings
 
 PACKAGES = {
     "sglang": ("sglang", "0.5.23"),
+    "vllm": ("vllm", "0.33.0"),
     "transformers": ("transformers", "5.24.0"),
     "django": ("django", "5.2.19"),
     "pandas": ("pandas", "3.1.1"),
     "scikit-learn": ("sklearn", "1.9.1"),
     "scipy": ("scipy", "1.17.1"),
     "diffusers": ("diffusers", "0.42.1"),
+    "ray": ("ray", "2.60.0"),
     "streamlit": ("streamlit", "1.67.0"),
+    "homeassistant": ("homeassistant", "2026.2.3"),
 }
 """Package name: its folder in the archive, and the release that is measured."""
 

@@ -120,6 +120,7 @@ def test_the_json_has_every_field(client: FlaskClient) -> None:
     data = client.get(f"/api/errors/{HEADS}").json
     assert data is not None
     (site,) = data.pop("sites")
+    assert (data.pop("wraps"), data.pop("wrapped_by")) == ([], [])
     (related,) = data.pop("related")
     assert related["type"] == "RuntimeError"
     assert site["url"] == "https://github.com/octo/engine/blob/v1.1/engine/args.py#L20-L22"
