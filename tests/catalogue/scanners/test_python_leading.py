@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.catalogue.catalogue import Catalogue, build
-from bot.catalogue.derive import guard, handler, remedies, wraps
+from bot.catalogue.causes import caught
+from bot.catalogue.derive import guard, handler, remedies
 from bot.catalogue.scan import scan as scan_all
 from bot.catalogue.scan import to_records
 from bot.catalogue.scanners import Raised, scan_file
@@ -83,7 +84,7 @@ def test_an_optional_package_that_is_missing() -> None:
     assert record.remedies == ("`pip install quick==1.4.0`",)
     assert 'find_spec("quick") is not None' in record.guard
     assert record.handler.startswith("from pack.kernel import QuickKernel\n\ntry:\n    QuickKernel(...)\nexcept ImportError as error:")
-    assert wraps(site.conditions) == ("import quick", ("ModuleNotFoundError",))
+    assert caught(site.conditions) == ("import quick", ("ModuleNotFoundError",))
 
 
 def test_two_texts_of_two_places_with_what_tells_them_apart() -> None:
@@ -95,7 +96,7 @@ def test_two_texts_of_two_places_with_what_tells_them_apart() -> None:
     assert [site.flags for site in plain.sites] == [("--mamba-backend flash",)] * 2
     assert [site.flags for site in rounding.sites] == [("--mamba-backend flash", "--round-randomly")] * 2
     tried, untried = rounding.sites
-    assert wraps(tried.conditions) == ("import flash.mamba", ("ImportError", "AttributeError"))
+    assert caught(tried.conditions) == ("import flash.mamba", ("ImportError", "AttributeError"))
     assert ("if", "platform().has_flash") in [(condition.kind, condition.text) for condition in tried.conditions]
     assert ("unless", "platform().has_flash") in [(condition.kind, condition.text) for condition in untried.conditions]
     asked = ("if", "cfg.round_randomly")

@@ -117,6 +117,53 @@ def test_classes_that_build_their_message() -> None:
     assert [str(template) for template in found[2].also] == ["timed out after {x:.1f}s"]
 
 
+def test_classes_that_add_to_the_text_of_their_base() -> None:
+    errors = """
+        class RefusedError(Exception):
+            def __init__(self, message, parameter=None):
+                super().__init__(message)
+                self.parameter = parameter
+
+            def __str__(self):
+                base = super().__str__()
+                extras = []
+                if self.parameter is not None:
+                    extras.append(f"parameter={self.parameter}")
+                return f"{base} ({', '.join(extras)})" if extras else base
+
+        class PlainError(RefusedError):
+            pass
+
+        class EarlyError(Exception):
+            def __init__(self, reason):
+                self.reason = reason
+
+            def __str__(self):
+                said = self.reason
+                if not said:
+                    return said
+                return f"too early: {said}"
+    """
+    user = """
+        from pack.errors import EarlyError, PlainError, RefusedError
+
+        def f(x):
+            if x:
+                raise RefusedError(f"top_k must be at least 1, got {x}", parameter="top_k")
+            if x > 1:
+                raise PlainError("no tokens were given")
+            raise EarlyError("the door is closed")
+    """
+    assert [(raised.type, str(raised.template)) for raised in scan(errors=errors, user=user)] == [
+        ("RefusedError", "top_k must be at least 1, got {x} ({', '.join(extras)})"),
+        ("RefusedError", "top_k must be at least 1, got {x}"),
+        ("PlainError", "no tokens were given ({', '.join(extras)})"),
+        ("PlainError", "no tokens were given"),
+        ("EarlyError", "the door is closed"),
+        ("EarlyError", "too early: the door is closed"),
+    ]
+
+
 def test_a_text_kept_by_one_method_and_raised_by_another() -> None:
     manager = """
         class Manager:

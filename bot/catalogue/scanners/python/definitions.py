@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from bot.catalogue.scanners.python import calls, formatting, messages
 from bot.catalogue.scanners.python.collected import MAX_COLLECTED, Collected, added, collect, fill
 from bot.catalogue.scanners.python.entries import Span
-from bot.catalogue.scanners.python.facts import Argument, Class, Constant, Error, Function, Kept, Parameters
+from bot.catalogue.scanners.python.facts import Argument, Class, Constant, Error, Function, Kept, Parameters, substitute
 from bot.catalogue.scanners.python.flags import Flag, defined, field_of, is_argument, options_of
 from bot.catalogue.scanners.python.flow import Flow, Held
 from bot.catalogue.scanners.python.knowledge import Knowledge
-from bot.catalogue.scanners.python.parts import MAX_ALTERNATIVES, Parts, Texts, cross, distinct, words
+from bot.catalogue.scanners.python.parts import MAX_ALTERNATIVES, Parts, Texts, cross, distinct, unparse, words
 from bot.catalogue.scanners.python.text import Environment, Items, Opaque, Reader, dictionary
 from bot.model import Hole
 
@@ -272,6 +272,8 @@ class Definitions(Flow):
     def keep_returned(self, node: ast.expr, errors: Sequence[Error]) -> None:
         """Remember what a function returns: a text, or an exception for its caller to raise."""
         texts = self.reader.texts(node)
+        if self.place.owner is not None and self.place.name.endswith(".__str__"):
+            texts = self._own_text(node, texts)
         if texts is not None:
             self.place.returns += texts
         elif isinstance(node, ast.Name) and node.id in self.place.lists:
@@ -285,6 +287,28 @@ class Definitions(Flow):
             self.place.returns_more = True
         for error in errors:
             self._keep_given(self.place.makes, error)
+
+    def _own_text(self, node: ast.expr, texts: Texts | None) -> Texts | None:
+        """What ``__str__`` returns, where ``base = super().__str__()`` (or ``= self.x``) was set before: in terms of what was set."""
+        if texts is None:
+            own = self._of_self(node)
+            return ((Hole(own),),) if own else None
+        names = {part.expression for parts in texts for part in parts if isinstance(part, Hole) and part.expression.isidentifier()}
+        known = {name: ((Hole(own),),) for name in names if (own := self._of_self(ast.Name(name, ast.Load())))}
+        return tuple(way for parts in texts for way in substitute(parts, known)) if known else texts
+
+    def _of_self(self, node: ast.expr) -> str:
+        """What an expression in ``__str__`` stands for, as source: an attribute of ``self`` or the text of the base; empty for others."""
+        if isinstance(node, ast.Name):
+            held = self.reader.environment.get(node.id, ())
+            node = held[0].node if len(held) == 1 and isinstance(held[0], Opaque) and held[0].node is not None else node
+        spine = node.func if isinstance(node, ast.Call) else node.value if isinstance(node, ast.Subscript) else node
+        if not isinstance(spine, ast.Attribute):
+            return ""
+        if isinstance(node, ast.Call):
+            is_base = spine.attr == "__str__" and isinstance(spine.value, ast.Call) and calls.last_name(spine.value.func) == "super"
+            return "super().__str__()" if is_base else ""
+        return unparse(node) if calls.is_self(spine.value) else ""
 
     def _keep_given(self, kept: list[Error], error: Error) -> None:
         given = [part.expression for part in error.parts if isinstance(part, Hole) and self.is_parameter(part.expression)]
