@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bot.cli.catalogues import Catalogues
     from bot.config import Settings
-    from bot.work.workflows import Runtime
+    from bot.work.passes import Runtime
 
 HOST = typer.Option("127.0.0.1", "--host", help="Address to listen on.")
 PORT = typer.Option(8080, "--port", min=0, max=65535, help="Port to listen on.")
@@ -171,7 +171,7 @@ def runtime(settings: Settings, catalogues: Catalogues) -> Runtime:
     """What a worker is given: repositories through GitHub's API, catalogues from the cache folder."""
     from bot.trackers.github.app import connect
     from bot.trackers.github.deliveries import redeliver_failed
-    from bot.work.workflows import Runtime
+    from bot.work.passes import Runtime
 
     return Runtime(
         connect=lambda repository, installation: connect(settings, repository, installation),

@@ -16,7 +16,7 @@ def log_as_json() -> None:
     structlog.configure(
         processors=[*_shared(), structlog.processors.JSONRenderer()],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        logger_factory=lambda *_: structlog.WriteLogger(sys.stderr),  # looked up at each line: the stream may have been replaced
     )
 
 

@@ -14,10 +14,7 @@ import sqlite3
 import threading
 import time
 import traceback
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +24,13 @@ from dbos import DBOS, DBOSClient, DBOSConfig, EnqueueOptions, WorkflowSerializa
 from dbos._serialization import DBOSPortableJSON
 
 from bot import store
-from bot.catalogue.catalogue import Catalogue
-from bot.config import OWNER_REPOSITORY, RepoConfig, Settings
-from bot.handlers import Context, handle
+from bot.config import RepoConfig, Settings
 from bot.model import Event
 from bot.registry import HANDLERS, load
 from bot.trackers import Gone, Tracker, Unavailable
-from bot.work.carrying import carry_out
-from bot.work.configuration import repository_config
 from bot.work.desk import Desk, Outcome
 from bot.work.logs import log_as_json, log_library_as_json
-from bot.work.manners import before_reading
-from bot.work.memory import StoredMemory
+from bot.work.passes import Runtime, partition_of, work_on
 from bot.work.sweeps import BEAT_SECONDS, Upkeep, keep_up
 
 APPLICATION = "explainbot"
@@ -68,18 +60,6 @@ COMMAND_FIRST = 1
 ISSUE_NEXT = 2
 
 log = structlog.get_logger("bot.work")
-
-
-@dataclass(frozen=True, slots=True)
-class Runtime:
-    """What a worker is given from outside: how to reach a repository, and its catalogue (None when none is built).
-
-    ``redeliver`` asks the tracker to send again what it could not deliver since then (seconds since 1970); None where it cannot.
-    """
-
-    connect: Callable[[str, int | None], Tracker]
-    catalogue: Callable[[str], Catalogue | None]
-    redeliver: Callable[[float], int] | None = None
 
 
 @dataclass(slots=True)
@@ -206,11 +186,6 @@ def work_id(event: Event) -> str:
     return f"{event.name}:{event.repository_id}/{event.issue}{comment}:{event.delivery}"
 
 
-def partition_of(event: Event) -> str:
-    """Whose writes stand in one line: the installation's, or with a plain token the repository's."""
-    return f"installation:{event.installation}" if event.installation else f"repository:{event.repository_id}"
-
-
 def _enqueue(id: str, event: Event, did: list[str], returns: int, delay: float) -> None:
     """Commit work under an id; one that is already used is left as it is, so a step that calls this may run twice."""
     options: EnqueueOptions = {
@@ -308,54 +283,4 @@ def run_pass(event: dict[str, Any], did: list[str]) -> dict[str, Any]:
 def _work_on(event: Event, did: frozenset[str]) -> tuple[Outcome, list[str]]:
     if _worker is None:
         raise RuntimeError("the worker was stopped")
-    if event.by_bot:
-        return Outcome("done", what="by a bot"), []
-    settings, engine = _worker.settings, _worker.engine
-    tracker = _worker.runtime.connect(event.repository, event.installation)
-    store.meet(engine, store.Repository(event.repository_id, event.repository, event.installation))
-    desk = Desk(
-        engine=engine,
-        tracker=tracker,
-        secrets=settings.secrets,
-        repository_id=event.repository_id,
-        partition=partition_of(event),
-        settle=settings.settle_seconds,
-        interval=settings.write_interval,
-        actor=event.actor,
-        per_person=settings.comments_per_person,
-        per_repository=settings.comments_per_repository,
-        commands_per_person=settings.commands_per_person,
-    )
-    if early := before_reading(event, desk, first=not did):
-        _note_handled(event, early)
-        return early, []
-    catalogue = _worker.runtime.catalogue(event.repository)
-    owner = partial(_owner_tracker, event)
-    config = repository_config(tracker, engine, event.repository_id, _worker.configs, owner)
-    if config.quiet_hours and event.name.startswith("issue.") and (wait := config.quiet_hours.seconds_left(datetime.now(UTC))):
-        return Outcome("wait", wait, "quiet hours"), []
-    context = Context(
-        tracker,
-        catalogue,
-        config,
-        lambda id: f"{settings.public_url.rstrip('/')}/errors/{id}",
-        StoredMemory(engine, event.repository_id),
-        settings.minimum,
-        settings.records_repository,
-    )
-    outcome, now_did = carry_out(handle(event, context), event, desk, catalogue, did)
-    _note_handled(event, outcome)
-    return outcome, now_did
-
-
-def _note_handled(event: Event, outcome: Outcome) -> None:
-    """Let the sweep for what was missed pass over this."""
-    if _worker is not None and outcome.state == "done":
-        kind: store.Kind = "comment" if event.comment else "issue"
-        store.note_handled(_worker.engine, event.repository_id, kind, event.comment or event.issue)
-
-
-def _owner_tracker(event: Event) -> Tracker:
-    """The repository in which the owner keeps what holds for all of its repositories."""
-    assert _worker is not None  # noqa: S101
-    return _worker.runtime.connect(f"{event.repository.split('/')[0]}/{OWNER_REPOSITORY}", event.installation)
+    return work_on(event, did, _worker.settings, _worker.engine, _worker.runtime, _worker.configs)

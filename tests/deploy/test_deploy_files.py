@@ -74,3 +74,42 @@ def test_the_guide_asks_for_the_permissions_that_the_bot_uses():
 def test_the_containerfile_ends_as_a_user_without_rights():
     lines = [shlex.split(line) for line in (DEPLOY / "Containerfile").read_text("utf-8").splitlines() if line.startswith("USER")]
     assert [line[1] for line in lines] == ["10001:10001"]
+
+
+def action():
+    return yaml.safe_load((DEPLOY / "action" / "action.yml").read_text("utf-8"))
+
+
+def test_no_shell_of_the_action_reads_what_a_reporter_wrote():
+    """An expression is put into a script before the shell reads it, so a title could run as code.
+
+    https://docs.github.com/en/actions/security-for-github-actions/security-guides/security-hardening-for-github-actions
+    """
+    text = (DEPLOY / "action" / "action.yml").read_text("utf-8")
+    assert "github.event" not in text
+    scripts = [step["run"] for step in action()["runs"]["steps"] if "run" in step]
+    assert scripts
+    assert not any("${{" in script for script in scripts)
+
+
+def test_the_action_uses_inputs_settings_and_commands_that_exist():
+    from typer.testing import CliRunner
+
+    said = action()
+    text = (DEPLOY / "action" / "action.yml").read_text("utf-8")
+    assert set(re.findall(r"inputs\.([\w-]+)", text)) == set(said["inputs"])
+    assert {name.lower() for name in re.findall(r"\bEXPLAINBOT_(\w+)", text)} <= set(Settings.model_fields)
+    for command, rest in re.findall(r"/explainbot\" (\w+)(.*)$", text, re.MULTILINE):
+        options = re.findall(r"--[\w-]+", rest)
+        assert options, "each call of the action has an option"
+        assert CliRunner().invoke(load_commands(), [command, *options, "--help"]).exit_code == 0
+
+
+def test_the_workflow_in_the_guide_gives_the_action_only_what_it_takes():
+    text = (DEPLOY / "README.md").read_text("utf-8")
+    (workflow,) = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL) if "runs-on" in block]
+    (job,) = workflow["jobs"].values()
+    assert workflow["permissions"] == {"issues": "write", "contents": "read"}
+    (step,) = [step for step in job["steps"] if "deploy/action" in step.get("uses", "")]
+    assert set(step["with"]) <= set(action()["inputs"])
+    assert workflow[True] == {"issues": {"types": ["opened", "edited", "reopened"]}, "issue_comment": {"types": ["created", "edited"]}}

@@ -21,6 +21,7 @@ from bot.trackers.github.app import connect
 from bot.work import sweeps, workflows
 from bot.work.configuration import repository_config
 from bot.work.desk import Desk
+from bot.work.passes import Runtime
 from bot.work.posting import perform
 from bot.work.sweeps import MISSED_SECONDS, SILENT_SECONDS, Upkeep, find_missed, keep_up
 
@@ -152,14 +153,14 @@ def test_doubles_are_repaired_where_answers_changed(keeper: Keeper) -> None:
 
 
 @pytest.fixture
-def runtime(standin: StandIn, engine_catalogue: Path) -> Iterator[Callable[[Settings], workflows.Runtime]]:
+def runtime(standin: StandIn, engine_catalogue: Path) -> Iterator[Callable[[Settings], Runtime]]:
     catalogue = Catalogue.open(engine_catalogue)
-    yield lambda settings: workflows.Runtime(lambda name, installation: connect(settings, name, installation), lambda _: catalogue)
+    yield lambda settings: Runtime(lambda name, installation: connect(settings, name, installation), lambda _: catalogue)
     workflows.stop(0)
 
 
 def test_work_that_a_dead_worker_had_begun_is_done_by_another(
-    standin: StandIn, make_settings: Callable[..., Settings], database_url: str, runtime: Callable[[Settings], workflows.Runtime]
+    standin: StandIn, make_settings: Callable[..., Settings], database_url: str, runtime: Callable[[Settings], Runtime]
 ) -> None:
     settings = make_settings(database_url=database_url)
     standin.plan(Fault("get_issue", "timeout", seconds=20.0))
@@ -180,7 +181,7 @@ def test_work_that_a_dead_worker_had_begun_is_done_by_another(
 
 @one_database
 def test_in_quiet_hours_the_automatic_comment_waits_and_a_command_does_not(
-    standin: StandIn, make_settings: Callable[..., Settings], database_url: str, runtime: Callable[[Settings], workflows.Runtime]
+    standin: StandIn, make_settings: Callable[..., Settings], database_url: str, runtime: Callable[[Settings], Runtime]
 ) -> None:
     settings = make_settings(database_url=database_url)
     now = datetime.now(UTC)
@@ -201,7 +202,7 @@ def test_in_quiet_hours_the_automatic_comment_waits_and_a_command_does_not(
 
 @one_database
 def test_one_persons_flood_is_not_even_read(
-    standin: StandIn, make_settings: Callable[..., Settings], database_url: str, runtime: Callable[[Settings], workflows.Runtime]
+    standin: StandIn, make_settings: Callable[..., Settings], database_url: str, runtime: Callable[[Settings], Runtime]
 ) -> None:
     settings = make_settings(database_url=database_url, comments_per_person=2)
     workflows.start(settings, runtime(settings), "first")

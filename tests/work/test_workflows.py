@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import structlog
 from dbos import DBOS
 
 from bot import store
@@ -18,6 +17,7 @@ from bot.trackers.github import receive
 from bot.trackers.github.app import connect
 from bot.work import workflows
 from bot.work.configuration import repository_config
+from bot.work.passes import Runtime
 
 REPOSITORY = "octo/engine"
 SPROCKETS = "ValueError: The frobnicator {} needs at least 3 sprockets before it can turn"
@@ -68,7 +68,7 @@ class Running:
 def running(standin: StandIn, make_settings: Callable[..., Settings], database_url: str, engine_catalogue: Path) -> Iterator[Running]:
     settings = make_settings(database_url=database_url)
     catalogue = Catalogue.open(engine_catalogue)
-    runtime = workflows.Runtime(
+    runtime = Runtime(
         connect=lambda repository, installation: connect(settings, repository, installation),
         catalogue=lambda repository: catalogue if repository == REPOSITORY else None,
     )
@@ -192,10 +192,9 @@ def test_no_text_of_a_reporter_lies_in_the_tables_or_the_log(
     engine_catalogue: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    structlog.reset_defaults()  # an earlier test's standard error is closed
     settings = make_settings()
     catalogue = Catalogue.open(engine_catalogue)
-    workflows.start(settings, workflows.Runtime(lambda r, i: connect(settings, r, i), lambda _: catalogue))
+    workflows.start(settings, Runtime(lambda r, i: connect(settings, r, i), lambda _: catalogue))
     running = Running(standin, settings)
     try:
         issue = standin.open_issue(REPOSITORY, "canary-title", SPROCKETS.format("canary-name") + "\ncanary-body").number

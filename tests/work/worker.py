@@ -9,13 +9,14 @@ from bot.catalogue.catalogue import Catalogue
 from bot.config import Settings
 from bot.trackers.github.app import connect
 from bot.work import workflows
+from bot.work.passes import Runtime
 
 
 def main(catalogue: str, executor: str) -> None:
     """Start, say so, and wait."""
     settings = Settings()
     opened = Catalogue.open(Path(catalogue))
-    runtime = workflows.Runtime(lambda repository, installation: connect(settings, repository, installation), lambda _: opened)
+    runtime = Runtime(lambda repository, installation: connect(settings, repository, installation), lambda _: opened)
     workflows.start(settings, runtime, executor)
     print("started", flush=True)
     sys.stdin.read()

@@ -50,8 +50,12 @@ class Credentials(Protocol):
     def github_url(self) -> str: ...  # noqa: D102
 
 
-def connect(settings: Credentials, repository: str, installation: int | None = None, repository_id: int | None = None) -> GitHubTracker:
+def connect(
+    settings: Credentials, repository: str, installation: int | None = None, repository_id: int | None = None, login: str = ""
+) -> GitHubTracker:
     """The tracker of a repository. A token, where one is set, is used in place of the App.
+
+    ``login`` says whose token it is, for tokens that may not ask: those of a workflow run.
 
     An App's ``installation`` is asked of GitHub where it is not known. Tokens and our own user id are kept for the next call, per
     installation; nothing is sent until the tracker is used, but for that question.
@@ -61,7 +65,7 @@ def connect(settings: Credentials, repository: str, installation: int | None = N
     url = settings.github_url
     token = settings.token.get_secret_value()
     if token:
-        return GitHubTracker(_by_token(url, token), repository, lambda: _id_of_token(url, token), repository_id)
+        return GitHubTracker(_by_token(url, token), repository, lambda: _id_of_token(url, token, login), repository_id)
     app, key = settings.app_id, settings.app_key
     if app is None or not key:
         raise NoCredentials("no credentials for GitHub: set EXPLAINBOT_APP_ID and EXPLAINBOT_PRIVATE_KEY_FILE, or EXPLAINBOT_TOKEN")
@@ -113,8 +117,8 @@ def _installation_of(url: str, app: int, key: str, repository: str) -> int:
 
 
 @lru_cache(maxsize=16)
-def _id_of_token(url: str, token: str) -> int:
-    return _number(_by_token(url, token).call("GET", "/user").data)
+def _id_of_token(url: str, token: str, login: str = "") -> int:
+    return _number(_by_token(url, token).call("GET", f"/users/{quote(login, safe='')}" if login else "/user").data)
 
 
 @lru_cache(maxsize=16)
