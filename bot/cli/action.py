@@ -34,16 +34,16 @@ def action(
 
     Example: `explainbot action`
     """
-    ended = run(os.environ, login, app_login)
+    ended = run(login, app_login)
     typer.echo(ended)
     _append("GITHUB_STEP_SUMMARY", f"explainbot: {ended}\n")
     _append("GITHUB_OUTPUT", f"outcome={ended}\n")
 
 
-def run(environment: os._Environ[str], login: str, app_login: str) -> str:
+def run(login: str, app_login: str) -> str:
     """Work on the event that the runner describes; says in a few words how it ended.
 
-    Raises Problem when the runner's variables or the catalogue are missing.
+    Raises Problem when the runner's variables are missing, CatalogueError when there is no catalogue to use.
     """
     from bot.cli.catalogues import Catalogues
     from bot.trackers.github.app import connect
@@ -51,14 +51,13 @@ def run(environment: os._Environ[str], login: str, app_login: str) -> str:
     from bot.work.once import work_once
     from bot.work.passes import Runtime
 
-    event = _event(environment)
+    event = _event()
     if event is None:
         return "nothing for us"
-    settings = _settings(environment, event)
+    settings = _settings(event)
     log_as_json()
     catalogues = Catalogues(settings)
-    if catalogues.open_or_none(event.repository) is None:
-        raise Problem(f"there is no catalogue of {event.repository}: run `explainbot scan {event.repository}` before this step")
+    catalogues.open(event.repository)  # without one it would be silence, each time and unnoticed
     with tempfile.TemporaryDirectory() as folder:
         settings = settings.model_copy(update={"database_url": f"sqlite:///{folder}/explainbot.sqlite"})
         runtime = Runtime(
@@ -67,31 +66,31 @@ def run(environment: os._Environ[str], login: str, app_login: str) -> str:
         return work_once(event, settings, runtime, app_login)
 
 
-def _event(environment: os._Environ[str]) -> Event | None:
+def _event() -> Event | None:
     from bot.trackers.github.receive import Malformed, event
 
-    path, name = environment.get("GITHUB_EVENT_PATH", ""), environment.get("GITHUB_EVENT_NAME", "")
+    path, name = os.environ.get("GITHUB_EVENT_PATH", ""), os.environ.get("GITHUB_EVENT_NAME", "")
     if not path or not name:
         raise Problem("GITHUB_EVENT_PATH and GITHUB_EVENT_NAME are not set: this command is for a GitHub Actions workflow")
     try:
         payload = json.loads(Path(path).read_bytes())
-        return event(name, f"action-{environment.get('GITHUB_RUN_ID', '')}-{environment.get('GITHUB_RUN_ATTEMPT', '')}", payload)
+        return event(name, f"action-{os.environ.get('GITHUB_RUN_ID', '')}-{os.environ.get('GITHUB_RUN_ATTEMPT', '')}", payload)
+    except Malformed:
+        return None  # whatever somebody made GitHub send, it is no fault of the workflow
     except (OSError, ValueError, RecursionError) as error:
-        if isinstance(error, Malformed):
-            return None  # whatever somebody made GitHub send, it is no fault of the workflow
         raise Problem(f"{path} cannot be read: {one_line(error)}") from error
 
 
-def _settings(environment: os._Environ[str], event: Event) -> Settings:
+def _settings(event: Event) -> Settings:
     """The operator's settings, completed by what the runner tells."""
     from pydantic import SecretStr
 
     settings = load_settings()
     changed: dict[str, object] = {}
     if not settings.token.get_secret_value():
-        changed["token"] = SecretStr(environment.get("GITHUB_TOKEN", ""))
-    if "github_url" not in settings.model_fields_set and environment.get("GITHUB_API_URL"):
-        changed["github_url"] = environment["GITHUB_API_URL"]
+        changed["token"] = SecretStr(os.environ.get("GITHUB_TOKEN", ""))
+    if "github_url" not in settings.model_fields_set and os.environ.get("GITHUB_API_URL"):
+        changed["github_url"] = os.environ["GITHUB_API_URL"]
     if not settings.webhook_secrets.get_secret_value():
         # Markers count only in comments of our own user, so a key that can be worked out opens nothing by itself.
         changed["webhook_secrets"] = SecretStr(hashlib.sha256(f"explainbot action {event.repository_id}".encode()).hexdigest())

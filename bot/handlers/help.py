@@ -17,10 +17,7 @@ from bot.handlers import Context
 from bot.model import Comment, Effect, Event, Issue, PostAnswer, React, WithdrawAnswer
 from bot.reading.commands import Place, Request, parse_commands, parse_request
 from bot.registry import COMMANDS, HANDLERS, Entry
-from bot.trackers import Gone
-
-MAINTAINERS = frozenset({"admin", "maintain", "write", "triage"})
-"""Who may run a command for maintainers: those who may sort issues."""
+from bot.trackers import may_sort
 
 ANYONE, AUTHOR, SORTERS = "anyone", "the issue's author and maintainers", "maintainers"
 """Who may use a command: the values of the fact ``who``."""
@@ -104,15 +101,7 @@ def may(asked: Asked, who: str, context: Context) -> bool:
     author = asked.comment.author
     if who == ANYONE or (who == AUTHOR and author.casefold() == asked.issue.author.casefold()):
         return True
-    return who in (AUTHOR, SORTERS) and may_sort(author, context)
-
-
-def may_sort(user: str, context: Context) -> bool:
-    """Whether a user may sort issues here. Unavailable passes through, so that the answer is not guessed."""
-    try:
-        return context.tracker.permission(user) in MAINTAINERS
-    except Gone:
-        return False
+    return who in (AUTHOR, SORTERS) and may_sort(context.tracker, author)
 
 
 @COMMANDS.add("help", usage="/explain help", who=ANYONE, takes="text")

@@ -80,3 +80,15 @@ class Tracker(Protocol):
 
     def add_labels(self, issue: int, labels: tuple[str, ...]) -> None:
         """Add labels; those it has stay."""
+
+
+MAINTAINERS = frozenset({"admin", "maintain", "write", "triage"})
+"""Permissions of those who may sort issues."""
+
+
+def may_sort(tracker: Tracker, user: str) -> bool:
+    """Whether a user may sort issues there; one who is gone may not. Raises Unavailable, so that nobody need guess."""
+    try:
+        return tracker.permission(user) in MAINTAINERS
+    except Gone:
+        return False

@@ -7,7 +7,7 @@ import time
 from bot import store
 from bot.model import Event
 from bot.store.manners import DAY, HOUR
-from bot.trackers import Gone, Unavailable
+from bot.trackers import Tracker, Unavailable, may_sort
 from bot.work.desk import Desk, Outcome
 
 MAX_COMMENTS_A_DAY = 3
@@ -20,9 +20,6 @@ MAX_PER_PARTITION = 400
 ENOUGH = frozenset({"enough for this issue", "enough for this person"})
 """Outcomes of a comment that was not written, because there are enough."""
 
-SORTERS = frozenset({"admin", "maintain", "write", "triage"})
-"""Those for whom the limits for one person do not hold."""
-
 
 def before_reading(event: Event, desk: Desk, first: bool = True) -> Outcome | None:
     """What can be said of an event without reading anything: a flood must not use up our requests. None: go on.
@@ -31,7 +28,7 @@ def before_reading(event: Event, desk: Desk, first: bool = True) -> Outcome | No
     """
     if event.comment and first and desk.commands_per_person:
         name = f"commands/{store.actor_key(event.actor)}"
-        if not store.take(desk.engine, name, desk.commands_per_person, HOUR) and not _sorts(event.actor, desk):
+        if not store.take(desk.engine, name, desk.commands_per_person, HOUR) and not surely_sorts(desk.tracker, event.actor):
             return Outcome("done", what="enough for this person")
     if event.name in ("issue.edited", "comment.edited"):
         return None  # what stands there already may have to change
@@ -64,12 +61,13 @@ def _is_spent(desk: Desk) -> bool:
     """Whether one person has caused as many comments in the last hour as one may who may not sort issues."""
     if not desk.per_person or not desk.actor:
         return False
-    return store.comments_because_of(desk.engine, desk.actor, time.time() - HOUR) >= desk.per_person and not _sorts(desk.actor, desk)
+    caused = store.comments_because_of(desk.engine, desk.actor, time.time() - HOUR)
+    return caused >= desk.per_person and not surely_sorts(desk.tracker, desk.actor)
 
 
-def _sorts(user: str, desk: Desk) -> bool:
-    """Whether a user may sort issues here; what cannot be read counts as not allowed."""
+def surely_sorts(tracker: Tracker, user: str) -> bool:
+    """Whether a user may sort issues there; what cannot be read counts as not allowed."""
     try:
-        return desk.tracker.permission(user) in SORTERS
-    except (Gone, Unavailable):
+        return may_sort(tracker, user)
+    except Unavailable:
         return False

@@ -7,17 +7,16 @@ commands that stand there.
 from __future__ import annotations
 
 import time
-
-import structlog
+from collections.abc import Callable
 
 from bot import store
-from bot.config import Settings
+from bot.config import RepoConfig, Settings
 from bot.model import DropAnswer, Event
 from bot.reading.commands import parse_commands
 from bot.registry import HANDLERS, load
 from bot.trackers import Gone, Tracker, Unavailable
 from bot.work.desk import Desk, Outcome
-from bot.work.manners import SORTERS
+from bot.work.manners import surely_sorts
 from bot.work.marker import job_id, read_marker
 from bot.work.passes import Runtime, desk_for, work_on
 from bot.work.posting import perform
@@ -25,8 +24,6 @@ from bot.work.posting import perform
 MAX_PASSES = 40
 LONGEST_WAIT = 120.0
 """Seconds that a workflow run waits at a time: a runner costs money, and the next event gives another chance."""
-
-log = structlog.get_logger("bot.work")
 
 
 def work_once(event: Event, settings: Settings, runtime: Runtime, app_login: str = "") -> str:
@@ -37,6 +34,14 @@ def work_once(event: Event, settings: Settings, runtime: Runtime, app_login: str
     """
     load(HANDLERS.package)
     engine = store.open(settings.database)
+    did: set[str] = set()
+    configs: dict[int, tuple[float, RepoConfig]] = {}
+
+    def one_pass() -> Outcome:
+        outcome, now_did = work_on(event, frozenset(did), settings, engine, runtime, configs)
+        did.update(now_did)
+        return outcome
+
     try:
         tracker = runtime.connect(event.repository, event.installation)
         desk = desk_for(event, settings, engine, tracker)
@@ -45,11 +50,11 @@ def work_once(event: Event, settings: Settings, runtime: Runtime, app_login: str
             return "people asked for silence, or said that the answer is wrong"
         if app_login and _stands(desk, event.issue, purpose, app_login):
             return "the App answers"
-        ended = _work(event, settings, runtime, desk)
+        ended = _until_done(one_pass)
         if app_login and ended in ("posted", "touched"):
             time.sleep(settings.settle_seconds)  # what the App wrote at the same moment may be listed late
             if _stands(desk, event.issue, purpose, app_login):
-                _finish(DropAnswer(event.issue, purpose), desk)
+                _until_done(lambda: perform(DropAnswer(event.issue, purpose), desk))
                 return "the App answers"
         return ended
     except Gone:
@@ -58,28 +63,19 @@ def work_once(event: Event, settings: Settings, runtime: Runtime, app_login: str
         engine.dispose()
 
 
-def _work(event: Event, settings: Settings, runtime: Runtime, desk: Desk) -> str:
-    did: frozenset[str] = frozenset()
+def _until_done(attempt: Callable[[], Outcome]) -> str:
+    """Try, wait as long as the outcome says, and try again; says in a few words how it ended."""
     for _ in range(MAX_PASSES):
         try:
-            outcome, now_did = work_on(event, did, settings, desk.engine, runtime, {})
+            outcome = attempt()
         except Unavailable as error:
-            outcome, now_did = Outcome("later", error.retry_after, "unavailable"), []
-        did |= frozenset(now_did)
+            outcome = Outcome("later", error.retry_after, "unavailable")
         if outcome.state == "done":
             return outcome.what
         if outcome.seconds > LONGEST_WAIT:
             return f"left for the next event: {outcome.what}"
         time.sleep(outcome.seconds)
     return "given up"
-
-
-def _finish(effect: DropAnswer, desk: Desk) -> None:
-    for _ in range(MAX_PASSES):
-        outcome = perform(effect, desk)
-        if outcome.state == "done" or outcome.seconds > LONGEST_WAIT:
-            return
-        time.sleep(outcome.seconds)
 
 
 def _stands(desk: Desk, issue: int, purpose: str, login: str) -> bool:
@@ -98,13 +94,6 @@ def _is_unwanted(tracker: Tracker, issue: int) -> bool:
             word = next(iter(command.argument.split()), "").lower()
             if word in ("wrong", "right"):
                 unwanted = word == "wrong"
-            elif word in ("off", "on") and (comment.author == author or _sorts(tracker, comment.author)):
+            elif word in ("off", "on") and (comment.author == author or surely_sorts(tracker, comment.author)):
                 unwanted = word == "off"
     return unwanted
-
-
-def _sorts(tracker: Tracker, user: str) -> bool:
-    try:
-        return tracker.permission(user) in SORTERS
-    except (Gone, Unavailable):
-        return False

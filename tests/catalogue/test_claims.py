@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -136,15 +137,12 @@ def test_names_are_kept_beside_the_newest_wheel(tmp_path: Path) -> None:
     assert not kept.exists()
 
 
-def test_a_pinned_package_is_asked_for_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_pinned_package_is_asked_for_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, use_index: Callable[[str], None]) -> None:
     """pip's own look-up, over an index that is a folder."""
     page = tmp_path / "simple" / "engine"
     page.mkdir(parents=True)
     (page / "index.html").write_text('<a href="engine-1.2-py3-none-any.whl">engine-1.2-py3-none-any.whl</a>')
-    for name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_NO_INDEX"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    monkeypatch.setenv("PIP_INDEX_URL", (tmp_path / "simple").as_uri())
+    use_index((tmp_path / "simple").as_uri())
     record = replace(
         RECORD, solutions=("`pip install engine==1.2`", "`pip install 'engine==1.3' engine==1.2.*`", "`pip install engine>=1`")
     )

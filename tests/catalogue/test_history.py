@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -181,14 +181,11 @@ class Cut(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def index(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Cut]]:
+def index(shelf: Path, monkeypatch: pytest.MonkeyPatch, use_index: Callable[[str], None]) -> Iterator[type[Cut]]:
     handler = type("Handler", (Cut,), {"shelf": shelf, "whole": 100})
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.delenv("PIP_NO_INDEX")
-        monkeypatch.delenv("PIP_FIND_LINKS")
-        monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
-        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{server.server_port}/simple")
+        use_index(f"http://127.0.0.1:{server.server_port}/simple")
         monkeypatch.setenv("PIP_NO_CACHE_DIR", "1")
         monkeypatch.setenv("NO_PROXY", "127.0.0.1")
         yield handler

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -168,10 +169,9 @@ def test_a_wheel_that_lies_there_is_taken(tmp_path: Path) -> None:
     assert fetch(config(tmp_path), "1.10", tmp_path) == path
 
 
-def test_without_network_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")  # nothing listens on the discard port
+def test_without_network_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, use_index: Callable[[str], None]) -> None:
+    use_index("http://127.0.0.1:9")  # nothing listens on the discard port
     monkeypatch.setenv("PIP_RETRIES", "0")
-    monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
     with pytest.raises(SourceError, match=r"cannot be reached.*check the network"):
         fetch(config(tmp_path), "1.0", tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
