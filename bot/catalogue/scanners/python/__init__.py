@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import codecs
+import contextlib
 import gc
 import io
 import re
@@ -17,6 +18,7 @@ from bot.catalogue.scanners import Known, Offer, Scanned, Unreadable
 from bot.catalogue.scanners.python import messages as messages  # registers the texts kept beside the code
 from bot.catalogue.scanners.python.entries import with_entries
 from bot.catalogue.scanners.python.knowledge import Knowledge, offers
+from bot.catalogue.scanners.python.outline import outline
 from bot.catalogue.scanners.python.raises import Walk
 from bot.catalogue.sources import SourceFile
 from bot.registry import SCANNERS
@@ -24,7 +26,7 @@ from bot.registry import SCANNERS
 COOKIE = re.compile(rb"(?:[^\n\r]{0,400}[\n\r]{1,2})?[ \t\f]{0,40}#[^\n\r]{0,200}coding[:=]")
 """A file that says its encoding in its first or second line (https://docs.python.org/3/reference/lexical_analysis.html#encodings)."""
 
-GLOBAL = re.compile(r"^[ \t]*global[ \t]+([A-Za-z0-9_, \t]{1,2000})", re.MULTILINE)
+GLOBAL = re.compile(r"^[ \t]*global[ \t]+([A-Za-z0-9_, \t]{1,2000})")
 
 
 @SCANNERS.add("python", suffixes=".py")
@@ -57,6 +59,8 @@ def _decode(data: bytes) -> str:
 
 def _parse(text: str) -> ast.Module:
     """The syntax tree; of a file that this Python refuses, what can be read of it. Raises SyntaxError when that is nothing."""
+    with contextlib.suppress(SyntaxError):
+        return ast.parse(outline(text))
     try:
         return ast.parse(text)
     except SyntaxError:
@@ -78,7 +82,7 @@ def _scan(path: str, text: str, known: Known, flow: bool) -> Scanned:
         walk = Walk(path, lines, knowledge)
         walk.reader.follows = flow
         if "global " in text:
-            walk.volatile.update(name.strip() for names in GLOBAL.findall(text) for name in names.split(","))
+            walk.volatile.update(name.strip() for line in lines if (found := GLOBAL.match(line)) for name in found[1].split(","))
         walk.module(tree)
         later = (
             walk.missed & (walk.constants.keys() | {f"flag:{name}" for name in walk.flags})
@@ -89,7 +93,8 @@ def _scan(path: str, text: str, known: Known, flow: bool) -> Scanned:
             for one in walk.kept:
                 key = f"kept:{one.attribute}"
                 knowledge.known = {**knowledge.known, key: (*knowledge.known.get(key, ()), Offer(path, one))}
-            walk = Walk(path, lines, knowledge, earlier=walk)
+            earlier, walk = walk, Walk(path, lines, knowledge, earlier=walk)
+            earlier.take_apart()
             walk.module(tree)
     except SyntaxError as error:
         raise Unreadable(f"cannot be parsed: {error.msg} (line {error.lineno})") from error
@@ -100,4 +105,6 @@ def _scan(path: str, text: str, known: Known, flow: bool) -> Scanned:
     except MemoryError as error:
         raise Unreadable("cannot be parsed: needs too much memory") from error
     own = offers(path, walk.constants, walk.classes.values(), walk.functions, walk.kept, walk.flags)
-    return Scanned(with_entries(walk.raised, walk.spans, text), own, frozenset(knowledge.wants))
+    scanned = Scanned(with_entries(walk.raised, walk.spans, text), own, frozenset(knowledge.wants))
+    walk.take_apart()
+    return scanned

@@ -15,7 +15,7 @@ from bot.catalogue.scanners.python.flags import Flag, defined, field_of, is_argu
 from bot.catalogue.scanners.python.flow import Flow, Held
 from bot.catalogue.scanners.python.knowledge import Knowledge
 from bot.catalogue.scanners.python.parts import MAX_ALTERNATIVES, Parts, Texts, cross, distinct, unparse, words
-from bot.catalogue.scanners.python.text import Environment, Items, Opaque, Reader, dictionary
+from bot.catalogue.scanners.python.text import PARAMETER, UNKNOWN, Environment, Items, Opaque, Reader, dictionary
 from bot.model import Hole
 
 MESSAGE_LIKE = re.compile(r"(^|_)(msg|message|err|error|reason|failure|cause|detail|details|text|exc|exception|description)(_|$|\d)")
@@ -113,10 +113,10 @@ class Definitions(Flow):
         inner: Environment = dict(environment) if outer.node is not None else {}
         arguments = statement.args
         for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-            inner[argument.arg] = (Opaque(parameter=True),)
+            inner[argument.arg] = PARAMETER
         for star in (arguments.vararg, arguments.kwarg):
             if star is not None:
-                inner[star.arg] = (Opaque(),)
+                inner[star.arg] = UNKNOWN
         self.block(statement.body, inner)
         self._conclude(statement.name, self.place, outer)
         self.place, self.conditions, self.loops = outer, conditions, loops

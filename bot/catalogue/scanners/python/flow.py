@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bot.catalogue.scanners.python.parts import MAX_ALTERNATIVES, Texts, unparse
-from bot.catalogue.scanners.python.text import Environment, Opaque, Reader, Value
+from bot.catalogue.scanners.python.text import UNKNOWN, Environment, Opaque, Reader, Value
 from bot.model import Hole
 
+SETS_NOTHING: frozenset[type] = frozenset({ast.Raise, ast.Return, ast.Assert, ast.Expr, ast.Pass, ast.Break, ast.Continue})
+"""Statements that set no variable: a block of these needs no environment of its own."""
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True, unsafe_hash=True)
 class Held:
-    """A condition on the way to a statement; written out only when a raise site is found below it.
+    """A condition on the way to a statement; written out only when a raise site is found below it. Never changed, like ``Opaque``.
 
     ``early`` is the number of the block that was left when it held (or not), and 0 for a block around the statement.
     """
@@ -81,7 +84,7 @@ class Flow:
         at: ast.If | None = statement
         while at is not None:
             self._walrus(at.test, environment)
-            branch = dict(environment)
+            branch = environment if SETS_NOTHING.issuperset(map(type, at.body)) else dict(environment)
             self.conditions.append(Held("if", at.test))
             passes = self.block(at.body, branch)
             self.conditions[-1] = Held("unless", at.test)
@@ -92,7 +95,7 @@ class Flow:
                 left.append(Held("unless", at.test, block))
             following = at.orelse
             at = following[0] if len(following) == 1 and isinstance(following[0], ast.If) else None
-        branch = dict(environment)
+        branch = environment if SETS_NOTHING.issuperset(map(type, following)) else dict(environment)
         passes = self.block(following, branch)
         if passes:
             ends.insert(len(ends) if following else 0, branch)
@@ -108,7 +111,8 @@ class Flow:
             return False
         merged = ends[0]
         for other in ends[1:]:
-            merged = both(merged, other)
+            if other is not merged:
+                merged = both(merged, other)
         if merged is not environment:
             environment.clear()
             environment.update(merged)
@@ -162,7 +166,7 @@ class Flow:
         for handler in statement.handlers:
             branch = dict(middle)
             if handler.name:
-                branch[handler.name] = (Opaque(),)
+                branch[handler.name] = UNKNOWN
             self.conditions.append(Held("try", statement))
             self.conditions.append(Held("except", handler.type if handler.type is not None else "BaseException"))
             if self.block(handler.body, branch):
@@ -189,7 +193,7 @@ class Flow:
             for node in ast.walk(case.pattern):
                 name = getattr(node, "name", None)
                 if isinstance(name, str):
-                    branch[name] = (Opaque(),)
+                    branch[name] = UNKNOWN
             self.conditions.append(Held("if", f"{unparse(statement.subject)} matches {_pattern(case.pattern)}"))
             if self.block(case.body, branch):
                 ends.append(branch)
@@ -224,7 +228,7 @@ class Flow:
 
     def _forget(self, target: ast.expr, environment: Environment) -> None:
         if isinstance(target, ast.Name):
-            environment[target.id] = (Opaque(),)
+            environment[target.id] = UNKNOWN
         elif isinstance(target, ast.Tuple | ast.List):
             for element in target.elts:
                 self._forget(element, environment)
@@ -246,7 +250,7 @@ class Flow:
             if texts is not None:
                 before = environment.get(name, ())
                 self.keep_said(tuple(parts for parts in texts if parts not in before))
-            environment[name] = texts if texts is not None else (Opaque(),)
+            environment[name] = texts if texts is not None else UNKNOWN
 
 
 def _pattern(pattern: ast.pattern) -> str:
@@ -261,7 +265,7 @@ def either(one: Value, other: Value) -> Value:
     if one is other or one == other:
         return one
     merged = tuple(dict.fromkeys((*one, *other)))
-    return merged if len(merged) <= MAX_ALTERNATIVES else (Opaque(),)
+    return merged if len(merged) <= MAX_ALTERNATIVES else UNKNOWN
 
 
 def both(one: Environment, other: Environment) -> Environment:

@@ -7,6 +7,7 @@ with alternatives, bounded by :data:`MAX_ALTERNATIVES`.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from bot.catalogue.scanners.python.code import write
@@ -24,6 +25,10 @@ MAX_TEXT = 4_000
 
 MAX_EXPRESSION = 300
 """A longer expression in a hole is written ``...``."""
+
+
+NEUTRAL = re.compile(r"[\w.()\[\], +*/-]*")
+"""An expression without a character that means something in a written hole."""
 
 
 def unparse(node: ast.AST) -> str:
@@ -51,6 +56,8 @@ def written(expression: str, suffix: str = "") -> Hole:
     """A hole whose written form reads back as itself: with brackets where needed, and ``...`` where nothing else helps."""
     if expression.replace(".", "").replace("_", "").isalnum() and not suffix:
         return Hole(expression)
+    if NEUTRAL.fullmatch(expression) and suffix in ("", "!r", "!a"):
+        return Hole(expression, suffix)
     for form in (expression, f"({expression})"):
         try:
             if Template.parse(str(Hole(form, suffix))).parts == (Hole(form, suffix),):

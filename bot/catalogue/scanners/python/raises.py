@@ -60,17 +60,22 @@ class Walk(Definitions):
         """Walk a module."""
         self.block(tree.body, self.reader.environment)
 
+    def take_apart(self) -> None:
+        """End the walk: it refers to itself through its reader, and its syntax tree would stay until the next collection of garbage."""
+        self.__dict__.clear()
+
     # -------------------------------------------------------------------------------------------------- statements
 
     def _raise(self, statement: ast.Raise, environment: Environment) -> bool:
         if statement.exc is None or self.quiet:
             return False
-        for error in self._errors(statement.exc):
+        errors = self._errors(statement.exc)
+        for error in errors:
             if error.type == "SystemExit" and is_pure(error.parts):
                 continue  # an exit code, which prints nothing
             self._record(statement, error)
             self.keep_raised(statement.exc, error)
-        for function in self.functions_called(statement.exc):
+        for function in () if errors else self.functions_called(statement.exc):
             self._record_given(statement, statement.exc, function, (*function.makes, *function.raises))
         return False
 

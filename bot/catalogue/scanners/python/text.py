@@ -43,9 +43,12 @@ CASES: Mapping[str, Callable[[str], str]] = {
 DEDENTS: Mapping[str, Callable[[str], str]] = {"dedent": textwrap.dedent, "cleandoc": inspect.cleandoc}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Opaque:
-    """A value that is no known text: the expression it was set to, if there is one. ``parameter`` marks a parameter never set anew."""
+    """A value that is no known text: the expression it was set to, if there is one. ``parameter`` marks a parameter never set anew.
+
+    Never changed; but frozen, it would take three times as long to make, and one is made for every assignment.
+    """
 
     node: ast.expr | None = None
     parameter: bool = False
@@ -53,6 +56,9 @@ class Opaque:
 
 Value = tuple[Parts | Opaque, ...]
 """What a variable may hold: alternatives."""
+
+UNKNOWN: Value = (Opaque(),)
+PARAMETER: Value = (Opaque(parameter=True),)
 
 Environment = dict[str, Value]
 
