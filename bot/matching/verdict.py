@@ -74,6 +74,10 @@ class Candidate:
         """The sum of the evidence."""
         return sum(reason.weight for reason in self.reasons)
 
+    def says(self, name: str) -> bool:
+        """Whether there is evidence of this name."""
+        return any(reason.name == name for reason in self.reasons)
+
 
 class Matcher:
     """A catalogue with its text index, ready to match. Safe to use from several threads: nothing changes after it is made."""
@@ -258,16 +262,18 @@ def _most(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence, mes
 
 
 def _outermost(candidates: list[Candidate], search: float) -> list[Candidate]:
-    """Without those whose text stands in a hole of another one that is sure enough: it is the outer text that was printed.
+    """Without those whose text stands in a hole of another one: it is the outer text that was printed.
 
+    The outer one has to be sure enough by itself, or to begin the message and be of the type that is printed, which the inner one is not.
     A log line does not count as the outer one of an error that it announces, nor one that nobody explained as that of one that
     somebody did.
     """
-    outer = [
-        (one.found.first, one.found.last if pattern(one.template)[-1] else inf, one.record)
-        for one in candidates
-        if one.found is not None and one.found.exact and min(one.bits, search + one.most) > search
-    ]
+    outer = []
+    for one in candidates:
+        if one.found is not None and one.found.exact:
+            sure = min(one.bits, search + one.most) > search
+            if sure or (one.found.first == 0 and one.says("type")):
+                outer.append((one.found.first, one.found.last if pattern(one.template)[-1] else inf, one.record, sure))
     return [
         inner
         for inner in candidates
@@ -275,9 +281,10 @@ def _outermost(candidates: list[Candidate], search: float) -> list[Candidate]:
         or not any(
             first < inner.found.first
             and inner.found.last <= last
+            and (sure or inner.says("other type"))
             and (record.kind not in ("log", "warning") or inner.record.kind in ("log", "warning"))
             and (record.file or not inner.record.file)
-            for first, last, record in outer
+            for first, last, record, sure in outer
         )
     ]
 

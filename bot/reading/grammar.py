@@ -18,6 +18,9 @@ MESSAGE_LIMIT = 4096
 
 BUILTIN_ERRORS = frozenset(name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, BaseException))
 
+LOWERED = {name.lower(): name for name in BUILTIN_ERRORS if name not in ("Exception", "Warning")}
+"""Types as people type them off a screen; in lower case, two of them are plain words."""
+
 _ENDINGS = (
     "Error", "Exception", "Warning", "Interrupt", "Exit", "Iteration", "Timeout", "Failure", "Fault", "NotFound", "Abort", "Aborted",
     "ExceptionGroup", "Refused", "Invalid", "Panic", "Cancelled", "Unavailable", "OutOfMemory",
@@ -27,7 +30,7 @@ TYPE_AT_START = re.compile(r"(?P<type>[A-Za-z_][\w.]{0,200})(?P<arguments>\([^()
 """A line that may be ``Type: message`` or a bare ``Type``; :func:`is_type` says whether it is one."""
 
 _TYPE_INSIDE = re.compile(
-    r"(?:Error|Exception|Warning|Exit|Interrupt|Timeout|Failure|NotFound|Group|Error_\w{1,60})(?:\([^()\n]{0,200}\))?(?:\*\*|`|\*)?:(?![:/\d])"
+    r"(?:[Ee]rror|Exception|Warning|Exit|Interrupt|Timeout|Failure|NotFound|Group|Error_\w{1,60})(?:\([^()\n]{0,200}\))?(?:\*\*|`|\*)?:(?![:/\d])"
 )
 _NAME_BEFORE = re.compile(r"[A-Za-z_][\w.]{0,200}$")
 
@@ -116,7 +119,9 @@ def is_type(name: str) -> bool:
         return False
     if last[:1].isupper() and not _MODULES_OF_ERRORS.isdisjoint(name.lower().split(".")[:-1]):
         return True
-    return bool(last) and (last in BUILTIN_ERRORS or ((last[0].isupper() or "." in name) and (last.endswith(_ENDINGS) or "Error_" in last)))
+    if last in BUILTIN_ERRORS or name in LOWERED:
+        return True
+    return (last[:1].isupper() or "." in name) and (last.endswith(_ENDINGS) or "Error_" in last)
 
 
 def type_at_start(text: str, strict: bool = True) -> re.Match[str] | None:

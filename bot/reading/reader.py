@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
 from bot.model import Occurrence, Reading
 from bot.reading.environment import dumped_lines, read_versions
-from bot.reading.grammar import Finding
+from bot.reading.grammar import LOWERED, Finding
 from bot.reading.markdown import Block, blocks
 from bot.reading.noise import Line, normalise, windows
 from bot.reading.title import read_title
@@ -93,6 +94,8 @@ def _gather(found: list[Occurrence]) -> tuple[Occurrence, ...]:
     """Each error once: in the order of the text, the same message with other numbers left out, never more than the limit."""
     best: dict[tuple[str | None, str, bool], Occurrence] = {}
     for occurrence in sorted(found, key=lambda o: o.span):
+        if occurrence.type in LOWERED:
+            occurrence = replace(occurrence, type=LOWERED[occurrence.type])
         key = _key(occurrence)
         if key not in best or (occurrence.frames and not best[key].frames):
             best.setdefault(key, occurrence)

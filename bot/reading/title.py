@@ -25,7 +25,10 @@ _ASSERT_TAIL = re.compile(r"[\s,.;:]*(?:\b(?:AssertionError|error|errors|failed|
 
 
 def read_title(text: str, end: int) -> Iterator[Occurrence]:
-    """The title as a whole, then its parts: from an exception type on, what it quotes, a source line that it asserts."""
+    """The title as a whole, then its parts: from an exception type on, what it quotes, a source line that it asserts.
+
+    A title that begins with a type is that error and nothing else.
+    """
     end = min(end, TITLE_LIMIT)
     title = text[:end]
     tags = _TAGS.match(title)
@@ -38,11 +41,12 @@ def read_title(text: str, end: int) -> Iterator[Occurrence]:
     if not body.strip():
         return
     stop = start + len(body)
-    yield Occurrence(None, body, (start, stop), dialect="title", truncated=truncated)
-    for name_at, message_at, name in types_inside(title[:stop]):
-        if message_at > start:
-            last = code_span_end(title[:stop], message_at) if title[name_at - 1 : name_at] == "`" else stop
-            yield _part(title, message_at, last, lost_letter(name) or name, truncated)
+    typed = [found for found in types_inside(title[:stop]) if found[1] > start]
+    if not typed or title[start : typed[0][0]].strip(" `*"):
+        yield Occurrence(None, body, (start, stop), dialect="title", truncated=truncated)
+    for name_at, message_at, name in typed:
+        last = code_span_end(title[:stop], message_at) if title[name_at - 1 : name_at] == "`" else stop
+        yield _part(title, message_at, last, lost_letter(name) or name, truncated)
     if asserted := _ASSERT.search(title, start, stop):
         tail = _ASSERT_TAIL.search(asserted.group())
         last = asserted.start() + (tail.start() if tail else len(asserted.group()))

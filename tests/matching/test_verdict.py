@@ -53,6 +53,10 @@ def cool(fuel):
 
 def drain(tank):
     raise KeyError(f"Tank {tank} is not known to the propellant inventory of this stage")
+
+
+def turn(valve_kind):
+    raise BufferError(f"Not support valve_kind: {valve_kind}")
 """
 
 BOOSTER = """
@@ -177,6 +181,12 @@ def test_the_outer_text_was_printed_and_not_the_one_in_its_hole(matcher: Matcher
     inner = "Cannot ignite with 3 litres of kerosene: each of the 4 valves needs at least one litre"
     body = f"```\nIgnitionError: Ignition of the main engine failed: {inner}. Check the spark plugs.\n```"
     assert [match.record.type for match in explain(matcher, "crash", body).matches] == ["IgnitionError"]
+
+
+def test_a_message_in_the_hole_of_a_short_one_is_not_what_was_raised(matcher: Matcher) -> None:
+    inner = "Chamber 7 is colder than allowed by the preheating schedule"
+    assert explain(matcher, "crash", f"```\nRuntimeError: {inner}\n```").decision == "answer"
+    assert explain(matcher, "crash", f"```\nBufferError: Not support valve_kind: {inner}\n```").decision == "silent"
 
 
 def test_a_printed_text_with_another_word_is_no_answer(matcher: Matcher) -> None:

@@ -84,6 +84,8 @@ SILENT = {
     "heading": "### Describe the error",
     "picture": "![error](https://example.org/error.png)",
     "environment": "```\nPython: 3.10\nCUDA available: True\nGPU 0: L40\nsglang: 0.5.3\nClang version: Could not collect\n```",
+    "source of a call": "```\n            out = run(\n                q=query,\n                k=key,\n                ver=fa_ver,\n"
+    '            )\n            return out\n\n        raise ValueError(f"version {fa_ver} is not supported.")\n```',
     "source": '```python\ndef f(x):\n    if x:\n        raise ValueError("the x cannot be bad")\n    return x\n```',
     "docstring": '```python\ndef f(x):\n    """Do.\n\n    Raises:\n        ValueError: If x is bad.\n    """\n    return x\n```',
     "diff": '```diff\n-    raise ValueError("the old must go")\n+    raise ValueError("the new must stay")\n```',

@@ -25,8 +25,12 @@ from bot.registry import DIALECTS
 _NESTED = re.compile(r"\b[Ww]ith (?:exception|error):? +(?P<type>[A-Za-z_][\w.]{0,100})(?P<arguments>\([^()\n]{0,300}\))?: ")
 _SOURCE_LINE = re.compile(
     r"\s*(?:raise\b|except\b|def |class |import |from \S+ import|return\b|elif |else:|try:|finally:|with |for |while |if |@\w|#|//|print\(|"
-    r"logger\.|logging\.|assert\b|\"\"\"|'''|[+-]{3} |@@|f?[\"'])|.*(?:[({\[]|\bself\.\w+ = .*|\\)$"
+    r"logger\.|logging\.|assert\b|\"\"\"|'''|[+-]{3} |@@|f?[\"']|[\w.]{1,80} = \S|\w{1,80}=[\w.]{1,80},$|[)\]}]{1,4}[,:]?$)|"
+    r".*(?:[({\[]|\\)$"
 )
+_RAISE = re.compile(r"\s*raise [A-Za-z_][\w.]{0,100}\(")
+"""A statement that is shown without the frame that ran it: nobody says that it did."""
+
 _CODE_SHARE = 0.25
 _NOT_ERRORS = re.compile(
     r'"(?:GET|POST|PUT|HEAD|DELETE|OPTIONS|PATCH) [^"\n]{1,300}" \d{3}|^\s*0 errors?\b|\b0 failed\b|^(?:FAILED|ERROR|PASSED) \S+::'
@@ -43,7 +47,7 @@ def read_lines(block: Block, free: Sequence[bool]) -> Iterator[Finding]:
     for number, line in enumerate(block.lines):
         if number <= taken or not free[number] or not line.text or HEADER in line.text:
             continue
-        if line.prefix.level == "info" and not may_hold_type(line.text):
+        if (line.prefix.level == "info" and not may_hold_type(line.text)) or _RAISE.match(line.text):
             continue
         stripped = line.text.strip()
         if source and (line.indent or not type_at_start(stripped)):
