@@ -74,7 +74,7 @@ def weigh_text(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence
     if found.missing_inside > 0.05:
         reasons.append(Reason("missing words", -MISSING_INSIDE * found.missing_inside, "words of the template are missing"))
     if found.missing_tail > 0.05:
-        if found.open_end or occurrence.truncated or found.last == len(message) - 1:
+        if _may_be_cut(found, occurrence, message):
             price = min(CUT_BASE + CUT * found.missing_tail, CUT_CAP[quoted or occurrence.truncated])
             reasons.append(Reason("cut", -price, "the end of the template is missing"))
         else:
@@ -97,11 +97,21 @@ def weigh_text(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence
 
 
 def is_changed(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence, message: Words) -> bool:
-    """Whether a printed line says something else than the template: other projects copy texts and change a word or go on."""
+    """Whether a message says something else than the template: other projects copy texts and change a word or go on.
+
+    Who quotes leaves words out at the ends and goes on in words of his own; inside, a message is copied or it is another one.
+    """
+    if found.missing_inside > CHANGED or found.intruders > 0:
+        return True
     if occurrence.dialect in QUOTED:
         return False
-    lengthened = _begins_late(found, pieces, occurrence, message) or _runs_on(found, pieces, occurrence, message)
-    return found.missing_inside > CHANGED or found.intruders > 0 or lengthened
+    ends_otherwise = found.missing_tail > CHANGED and not _may_be_cut(found, occurrence, message)
+    return ends_otherwise or _begins_late(found, pieces, occurrence, message) or _runs_on(found, pieces, occurrence, message)
+
+
+def _may_be_cut(found: Alignment, occurrence: Occurrence, message: Words) -> bool:
+    """Whether the end of the template may be missing because the message ends before it, or because a hole took the rest."""
+    return found.open_end or found.last >= len(message) - (2 if occurrence.truncated else 1)
 
 
 def _begins_late(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence, message: Words) -> bool:
@@ -125,8 +135,11 @@ def _apart(text: str, message: Words, word: int) -> bool:
 TYPE_CAP = 6.0
 """The most that an equal type is worth; a rare type is worth more than ValueError."""
 
-TYPE_MISMATCH = {True: -3.0, False: -6.0}
-"""What a different type costs, when quoted by a person and when printed. Types change between releases: never a filter."""
+TYPE_MISMATCH = -6.0
+"""What a different type costs. Types change between releases, and a catalogue of one release has only its own: never a filter."""
+
+SURE_WORDS = 60.0
+"""Literal bits that are a message of the project whatever the type: nobody else's error says so much by chance."""
 
 
 def weigh_type(occurrence: Occurrence, record_type: str, share: float) -> list[Reason]:
@@ -139,8 +152,7 @@ def weigh_type(occurrence: Occurrence, record_type: str, share: float) -> list[R
     logged = (printed.startswith("log:"), record_type.startswith("log:"))
     if logged == (True, False):
         return []
-    price = TYPE_MISMATCH[occurrence.dialect in QUOTED]
-    return [Reason("other type", price, f"the type is {printed}, not {record_type}")]
+    return [Reason("other type", TYPE_MISMATCH, f"the type is {printed}, not {record_type}")]
 
 
 def short_type(type: str | None) -> str | None:

@@ -140,9 +140,8 @@ class Matcher:
             place = seen.get(record.id)
             reasons = evidence.weigh_text(found, pieces, occurrence, message)
             reasons += evidence.weigh_type(occurrence, type_, self._shares.get(type_, 1e-6))
-            where = evidence.weigh_place(occurrence, record, place, self.catalogue)
-            reasons += where
-            most = inf if place is not None and place.proven else _most(found, pieces, occurrence, message, where)
+            reasons += evidence.weigh_place(occurrence, record, place, self.catalogue)
+            most = inf if place is not None and place.proven else _most(found, pieces, occurrence, message, reasons)
             candidate = Candidate(record, _template(record, pieces), tuple(reasons), place, found, most)
             if record.id not in best or best[record.id].bits < candidate.bits:
                 best[record.id] = candidate
@@ -253,12 +252,13 @@ def _chain(occurrence: Occurrence) -> Iterator[Occurrence]:
     return reversed(links)
 
 
-def _most(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence, message: Words, where: list[Reason]) -> float:
+def _most(found: Alignment, pieces: tuple[str, ...], occurrence: Occurrence, message: Words, reasons: list[Reason]) -> float:
     """The most that a text may count above what chance finds, as no frame proves its site."""
-    raised_elsewhere = any(reason.name in evidence.ELSEWHERE_FOR_SURE for reason in where)
-    if found.matched < MIN_TEXT_BITS or raised_elsewhere:
+    names = {reason.name for reason in reasons}
+    if found.matched < MIN_TEXT_BITS or not names.isdisjoint(evidence.ELSEWHERE_FOR_SURE):
         return NEVER
-    return QUESTION if evidence.is_changed(found, pieces, occurrence, message) else inf
+    other_type = "other type" in names and found.matched < evidence.SURE_WORDS
+    return QUESTION if other_type or evidence.is_changed(found, pieces, occurrence, message) else inf
 
 
 def _outermost(candidates: list[Candidate], search: float) -> list[Candidate]:

@@ -57,6 +57,10 @@ def drain(tank):
 
 def turn(valve_kind):
     raise BufferError(f"Not support valve_kind: {valve_kind}")
+
+
+def weld(part):
+    raise TypeError(f"{part} must be made of plain steel")
 """
 
 BOOSTER = """
@@ -192,6 +196,32 @@ def test_a_message_in_the_hole_of_a_short_one_is_not_what_was_raised(matcher: Ma
 def test_a_printed_text_with_another_word_is_no_answer(matcher: Matcher) -> None:
     body = "```\nValueError: Cannot ignite with 3 litres of hydrogen: each of the 4 valves needs at least one litre\n```"
     assert explain(matcher, "crash", body).decision != "answer"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "ValueError: Cannot ignite with 3 litres of hydrogen: each of the 4 valves needs at least one litre",
+        "RuntimeError: Chamber 7 is colder than it is wont to be by the preheating schedule",
+        "ValueError: My spoon must be made of plain steel",
+    ],
+)
+def test_what_was_changed_inside_or_has_another_type_is_no_answer_in_a_title_either(matcher: Matcher, changed: str) -> None:
+    assert explain(matcher, f"[Bug] {changed}").decision != "answer"
+    assert explain(matcher, "crash", f"```\n{changed}\n```").decision != "answer"
+
+
+def test_a_printed_text_that_ends_otherwise_is_no_answer(matcher: Matcher) -> None:
+    known = "TypeError: My spoon must be made of plain steel"
+    assert explain(matcher, "crash", f"```\n{known}\n```").decision == "answer"
+    changed = "KeyError: Tank 7 is not known to the propellant inventory of another launch pad, see the list"
+    assert explain(matcher, "crash", f"```\n{changed}\n```").decision != "answer"
+
+
+@pytest.mark.parametrize(("rest", "reason"), [("each of the 4 val...", "cut"), ("drink it at once, said the man who...", "other end")])
+def test_a_cut_title_excuses_only_what_is_missing_at_its_end(matcher: Matcher, rest: str, reason: str) -> None:
+    (found,) = explain(matcher, f"[Bug] ValueError: Cannot ignite with 3 litres of kerosene: {rest}").matches
+    assert {one.name for one in found.reasons} & {"cut", "other end"} == {reason}
 
 
 def test_a_printed_text_in_the_midst_of_another_sentence_is_no_answer(matcher: Matcher) -> None:
