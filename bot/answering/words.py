@@ -63,6 +63,13 @@ def enumeration(items: Sequence[str], last: str = "and", language: str = ENGLISH
     return ", ".join(items[:-1]) + f", {last} {items[-1]}"
 
 
+def options_of(flags: Sequence[str], language: str = ENGLISH) -> str:
+    """Command-line options as they are told; of those that a flag names with "or" between them, one is enough."""
+    return enumeration(
+        [enumeration([code(way, most=90) for way in flag.split(" or ")], "or", language) for flag in flags], language=language
+    )
+
+
 def verb(record: Record, language: str = ENGLISH) -> str:
     """How the program says it: Raised, Asserted, Logged, Warned of."""
     return say(language, _VERBS.get(record.kind, "Raised"))

@@ -38,9 +38,9 @@ class RaiseSite:
     the statement's source as a traceback prints it: stripped lines joined with a newline, comments kept, at most 12 lines.
     ``lines`` are in the order of releases, oldest first, never empty. ``signature`` is that of the raising function.
     ``through`` names the helper that raises on behalf of this site. ``flags`` are the command-line options that lead to it, with
-    their values as far as they are known (``--backend fast``). ``entry`` is the public function of the same file that leads to it,
-    where the raising one is not public. ``documented`` holds (parameter, first sentence of the docstring on it) for those
-    parameters that the message or a condition names.
+    their values as far as they are known (``--backend fast``; of ``--x a or --y a``, one is enough). ``entry`` is the public function
+    of the same file that leads to it, where the raising one is not public. ``documented`` holds (parameter, first sentence of the
+    docstring on it) for those parameters that the message or a condition names.
     """
 
     path: str

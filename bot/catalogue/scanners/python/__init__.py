@@ -17,7 +17,9 @@ from bot.catalogue.scanners import Known, Offer, Scanned, Unreadable
 from bot.catalogue.scanners.python import messages as messages  # registers the texts kept beside the code
 from bot.catalogue.scanners.python.entries import with_entries
 from bot.catalogue.scanners.python.knowledge import Knowledge, offers
+from bot.catalogue.scanners.python.origins import offered
 from bot.catalogue.scanners.python.raises import Walk
+from bot.catalogue.scanners.python.reached import with_options
 from bot.catalogue.sources import SourceFile
 from bot.registry import SCANNERS
 
@@ -80,10 +82,7 @@ def _scan(path: str, text: str, known: Known, flow: bool) -> Scanned:
         if "global " in text:
             walk.volatile.update(name.strip() for names in GLOBAL.findall(text) for name in names.split(","))
         walk.module(tree)
-        later = (
-            walk.missed & (walk.constants.keys() | {f"flag:{name}" for name in walk.flags})
-            or knowledge.missed & {fact.name for _, fact in walk.functions} | walk.classes.keys()
-        )
+        later = walk.missed & walk.constants.keys() or knowledge.missed & {fact.name for _, fact in walk.functions} | walk.classes.keys()
         if flow and later:
             # What stands further down in the file was not known when it was needed: walk once more.
             for one in walk.kept:
@@ -99,5 +98,7 @@ def _scan(path: str, text: str, known: Known, flow: bool) -> Scanned:
         raise Unreadable("cannot be parsed: nested too deeply") from error
     except MemoryError as error:
         raise Unreadable("cannot be parsed: needs too much memory") from error
+    values = tuple(offered(path, walk))
+    raised = with_options(walk.raised, walk.asks, walk, values, text)
     own = offers(path, walk.constants, walk.classes.values(), walk.functions, walk.kept, walk.flags)
-    return Scanned(with_entries(walk.raised, walk.spans, text), own, frozenset(knowledge.wants))
+    return Scanned(with_entries(raised, walk.spans, text), (*own, *values), frozenset(knowledge.wants))

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 
 from bot.catalogue.scanners import Raised
 from bot.catalogue.scanners.python import calls, code, docstrings
+from bot.catalogue.scanners.python.asked import Clause
 from bot.catalogue.scanners.python.collected import is_pure
 from bot.catalogue.scanners.python.definitions import EXCEPTION_BASE, Definitions
 from bot.catalogue.scanners.python.facts import ALIASES, STARRED, Argument, Error, Function
-from bot.catalogue.scanners.python.flags import leading
 from bot.catalogue.scanners.python.flow import FLOW, Held
 from bot.catalogue.scanners.python.knowledge import Knowledge
 from bot.catalogue.scanners.python.parts import unparse, words
@@ -46,13 +46,17 @@ NEAR = 2
 
 
 class Walk(Definitions):
-    """One walk over a module; after :meth:`module`, ``raised`` holds what it raises, in the order of the lines."""
+    """One walk over a module; after :meth:`module`, ``raised`` holds what it raises, in the order of the lines.
+
+    ``asks`` holds what the conditions of each ask of values.
+    """
 
     def __init__(self, path: str, lines: Sequence[str], knowledge: Knowledge, earlier: Walk | None = None) -> None:
         super().__init__(knowledge, earlier)
         self.path = path
         self.lines = lines
         self.raised: list[Raised] = []
+        self.asks: list[tuple[Clause, ...]] = []
         self._written: dict[int, str] = {}
         self._docstrings: dict[str, dict[str, str]] = {}
 
@@ -89,6 +93,7 @@ class Walk(Definitions):
             return None
         if self.adds(node) or self.defines(node):
             return None
+        self.keep_called(node)
         logged = calls.logged(node)
         if logged is not None:
             for parts in calls.logged_texts(logged, self.reader):
@@ -115,6 +120,7 @@ class Walk(Definitions):
         node = statement.value.value if isinstance(statement.value, ast.Await) else statement.value
         if node is None or self.quiet or self.place.node is None:
             return False
+        self.keep_called(node)
         makes = isinstance(node, ast.Call) and EXCEPTION_BASE.search(calls.last_name(node.func))
         self.keep_returned(node, self._errors(node) if makes else ())
         name, type, said = calls.answered(node, self.reader)
@@ -227,6 +233,7 @@ class Walk(Definitions):
     def _add(self, statement: ast.stmt, error: Error, kind: str, expression: str, through: str, first: int) -> None:
         begin, last = statement.lineno, statement.end_lineno or statement.lineno
         printed = "\n".join(line.strip() for line in self.lines[begin - 1 : min(last, begin - 1 + MAX_CODE_LINES)])
+        self.asks.append(self.asked() if kind != "warning" else ())
         self.raised.append(
             Raised(
                 type=error.type,
@@ -241,7 +248,6 @@ class Walk(Definitions):
                 conditions=self._conditions(),
                 signature=self._signature(),
                 through=through,
-                flags=leading(self.conditions, self.flag) if kind != "warning" else (),
                 documented=self._documented(error),
                 also=tuple(Template(parts) for parts in error.also if words(parts) >= calls.MIN_WORDS),
             )
