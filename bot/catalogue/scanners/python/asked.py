@@ -34,7 +34,7 @@ PREDICATE = re.compile(r"(is|has|use|uses|supports)_\w")
 class Read:
     """What a value is read from, where its own function does not tell which option that is.
 
-    ``kind`` is ``option`` (``name`` is an attribute of something that holds arguments), ``parameter`` (of the function ``of``, given at
+    ``kind`` is ``option`` (``name`` is an attribute of ``of``, which holds arguments), ``parameter`` (of the function ``of``, given at
     ``position``), ``attribute`` (set on some object elsewhere) or ``result`` (of a function). ``field`` is an attribute of the value.
     """
 

@@ -30,8 +30,11 @@ DEPTH = 5
 ACCESSOR = re.compile(r"get_\w")
 """Names of functions without arguments that give the settings of the process."""
 
-FOLLOWED = frozenset({"attribute", "option", "result"})
-"""Kinds of :class:`Read` that make a value worth telling others of; a parameter alone is not."""
+FOLLOWED = frozenset({"option", "result"})
+"""Kinds of :class:`Read` that make a value worth telling others of."""
+
+CONFIGURATIONS = re.compile(r"config|conf$")
+"""Names of things that hold options seldom, and numbers of a model mostly: of those, others are told nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,7 @@ class Origins(Flow):
                 return (self.flags[name],)
             return self._own.get((self.place.class_name, name), ())
         if is_argument(node) or (is_distinctive(name) and self._is_setting(node.value)):
-            return (Read("option", name),)
+            return (Read("option", name, calls.last_name(node.value)),)
         of = self.origin(node.value, depth - 1)
         if name == "value":
             return of
@@ -339,14 +342,20 @@ def offered(path: str, walk: Origins) -> Iterator[tuple[str, Offer]]:
 def _of_call(name: str, path: str, called: Called) -> tuple[str, Offer]:
     """A call as it is offered; what says nothing of options is left out of it."""
     under = tuple(clause for clause in called.under if all(map(_may_decide, clause)))
-    given = tuple(one for one in called.given if one.holds or _is_followed((one.sources,)))
+    given = tuple(one for one in called.given if _may_tell(one))
     kind = "called" if under else "given" if given else "also"
-    called = replace(called, under=under, given=called.given if under or given else ())
-    if kind == "also":
-        return f"also:{name}", Offer(path, called)
-    wanted = asks_for((*under, *(clause for one in called.given for clause in one.holds))) | needs(one.sources for one in called.given)
-    rest = frozenset({f"called:{name}", f"given:{name}", f"also:{name}"}) - {f"{kind}:{name}"}
-    return f"{kind}:{name}", Offer(path, called, wanted | rest | {f"called:{called_as(called.caller)}"})
+    called = replace(called, under=under, given=given)
+    wanted = asks_for((*under, *(clause for one in given for clause in one.holds))) | needs(one.sources for one in given)
+    if kind != "also":
+        wanted |= {f"called:{name}", f"given:{name}", f"also:{name}"} - {f"{kind}:{name}"}
+    if under:
+        wanted |= {f"called:{called_as(called.caller)}"}
+    return f"{kind}:{name}", Offer(path, called, wanted)
+
+
+def _may_tell(given: Given) -> bool:
+    """Whether an argument may come from an option; what is only handed on is followed within a file."""
+    return any(all(map(_may_decide, clause)) for clause in given.holds) or _is_followed((given.sources,), FOLLOWED | {"attribute"})
 
 
 def _may_decide(wanted: Wanted) -> bool:
@@ -354,8 +363,10 @@ def _may_decide(wanted: Wanted) -> bool:
     return wanted.how in ("is", "asks") or _is_followed((wanted.sources,))
 
 
-def _is_followed(sources: Iterable[Sources]) -> bool:
-    return any(isinstance(source, Flag) or source.kind in FOLLOWED for some in sources for source in some)
+def _is_followed(sources: Iterable[Sources], kinds: frozenset[str] = FOLLOWED) -> bool:
+    return any(
+        isinstance(source, Flag) or (source.kind in kinds and not CONFIGURATIONS.search(source.of)) for some in sources for source in some
+    )
 
 
 def _followed(fact: Result | Attribute) -> Sequence[Sources]:
