@@ -19,7 +19,9 @@ from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
+from bot.catalogue.keys import clean, text_key
 from bot.catalogue.merge import even, texts
+from bot.catalogue.related import Shared
 from bot.catalogue.sources import SourceConfig
 from bot.model import (
     Condition,
@@ -35,7 +37,7 @@ from bot.model import (
     Translation,
 )
 
-VERSION = 3
+VERSION = 4
 """Version of the tables; a file of another one is refused and has to be built again."""
 
 APPLICATION = 0x65786231
@@ -59,6 +61,7 @@ CREATE TABLE site (
     place INTEGER NOT NULL, record INTEGER NOT NULL, position INTEGER NOT NULL, line INTEGER NOT NULL,
     PRIMARY KEY (place, record, position)
 ) WITHOUT ROWID;
+CREATE TABLE term (term INTEGER NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (term, record)) WITHOUT ROWID;
 CREATE TABLE blob (name TEXT PRIMARY KEY, written TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
 """
 
@@ -99,21 +102,22 @@ def write(
     with replacing(path) as unfinished, contextlib.closing(sqlite3.connect(unfinished)) as database:
         database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {TABLES}")
         digest = hashlib.sha256()
-        count = 0
+        shared = Shared()
         for n, record in enumerate(ordered):
-            count += 1
+            shared.add(n, record)
             for table, row in _rows(n, record, numbers, places):
                 digest.update(repr(row).encode())
                 try:
                     database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
                 except sqlite3.IntegrityError as error:
                     raise ValueError(f"two records have the id {record.id}") from error
+        database.executemany("INSERT INTO term VALUES (?, ?)", shared.rows())
         database.executescript(INDEXES)
         meta = {
             "repository": config.repository,
             "source": config.model_dump_json(),
             "releases": json.dumps(list(releases)),
-            "records": str(count),
+            "records": str(shared.count),
             "inputs": inputs,
             "counts": json.dumps(counts),
         }
@@ -172,17 +176,6 @@ def _number(site: RaiseSite, numbers: dict[str, int]) -> int:
 def bare_name(function: str) -> str:
     """The last part of a qualified name, of Python (``Class.method``) or C++ (``space::function``)."""
     return re.split(r"\.|::", function)[-1]
-
-
-def clean(text: str) -> str:
-    """Text that SQLite can hold: it refuses lone surrogates, which a Python literal may hold, and its functions end at a NUL."""
-    return text.encode("utf-8", "replace").decode().replace("\0", " ")
-
-
-def text_key(text: str) -> int:
-    """A number for a text, as SQLite holds it: 64 bits, signed."""
-    data = text.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), signed=True)
 
 
 def words(record: Record) -> str:

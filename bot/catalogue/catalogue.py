@@ -22,8 +22,9 @@ from urllib.parse import quote
 
 from rapidfuzz import fuzz, process
 
-from bot.catalogue import built, causes
+from bot.catalogue import built, causes, related
 from bot.catalogue.built import CatalogueError, build
+from bot.catalogue.keys import clean, text_key
 from bot.catalogue.merge import Joined, even, join, near, texts
 from bot.catalogue.records import Fault, load_records, split_repository
 from bot.catalogue.sources import SourceConfig
@@ -184,7 +185,7 @@ class Catalogue:
         file, tail = re.split(r"[/\\]", path)[-1], built.bare_name(function)
         rows = self._rows(
             "SELECT record, position FROM place JOIN site ON place = p WHERE file = ? AND tail = ? ORDER BY record, position",
-            (built.clean(file), built.clean(tail)),
+            (clean(file), clean(tail)),
         )
         found: dict[object, tuple[Record, RaiseSite]] = {}
         for n, position in rows:
@@ -227,7 +228,7 @@ class Catalogue:
 
         Records that people wrote come first, then the others by type and heading. An empty ``q`` or ``type`` asks for nothing.
         """
-        wanted = built.clean(q).lower().split()[:MAX_WORDS]
+        wanted = clean(q).lower().split()[:MAX_WORDS]
         per_page = min(max(per_page, 1), MAX_PER_PAGE)
         start = (min(max(page, 1), 10**9) - 1) * per_page
         written = [
@@ -242,7 +243,7 @@ class Catalogue:
                 *["instr(words, ?)"] * len(wanted),
             ]
         )
-        parameters = [self._hidden, *([built.clean(type).lower()] if type else []), *wanted]
+        parameters = [self._hidden, *([clean(type).lower()] if type else []), *wanted]
         total = len(written) + self._rows(f"SELECT count(*) FROM record WHERE {where}", parameters)[0][0]  # noqa: S608
         shown = written[start : start + per_page]
         rest = [per_page - len(shown), max(start - len(written), 0)]
@@ -250,24 +251,20 @@ class Catalogue:
         return (*shown, *self._load(row[0] for row in rows)), total
 
     def related(self, record: Record) -> tuple[Record, ...]:
-        """Up to five others: those that the record names, those that it wraps, those of its function, those of its file."""
+        """Up to five others: those that the record names, those that it wraps, then those with which it shares the most
+        (:mod:`bot.catalogue.related`), of equal ones the nearest in its file. Texts that are gone are not shown of one that stands."""
         found: dict[str, Record] = {record.id: record}
         for text in record.related:
             if (other := self._named(text)) is not None:
                 found.setdefault(other.id, other)
         found |= {other.id: other for other in self.wrapped(record) if other.id not in found}
-        place = record.sites[0] if record.sites else None
-        for test in ("path = ? AND function = ?", "path = ?"):
-            if place is None or len(found) > MAX_RELATED:
-                break
-            keys = (place.path, place.function)[: test.count("?")]
-            rows = self._rows(
-                f"SELECT record FROM place JOIN site ON place = p JOIN record ON record = n WHERE {test}"  # noqa: S608
-                " GROUP BY record ORDER BY -last, min(abs(line - ?)), record LIMIT ?",
-                (*map(built.clean, keys), place.latest.line, 4 * MAX_RELATED),
-            )
-            for other in self._load(row[0] for row in rows):
+        if len(found) <= MAX_RELATED:
+            newest = len(self.releases) - 1 if record.status != "obsolete" and self.last_release(record) is None else None
+            for n in related.sharing(record, self._rows, len(self), newest):
+                other = next(self._load([n]))
                 found.setdefault(other.id, other)
+                if len(found) > MAX_RELATED:
+                    break
         return tuple(found.values())[1 : MAX_RELATED + 1]
 
     def wrapped(self, record: Record) -> tuple[Record, ...]:
@@ -278,7 +275,7 @@ class Catalogue:
             for called in causes.calls(tried):
                 rows = self._rows(
                     "SELECT DISTINCT record, path, function FROM place JOIN site ON place = p WHERE tail = ? ORDER BY record LIMIT ?",
-                    (built.clean(causes.bare(called)), CHUNK),
+                    (clean(causes.bare(called)), CHUNK),
                 )
                 meant = causes.resolve(called, site, ((path, function) for _, path, function in rows))
                 for other in self._load(n for n, *place in rows if tuple(place) == meant):
@@ -293,7 +290,7 @@ class Catalogue:
         found: dict[str, Record] = {}
         for path, call in sorted(functions):
             query = "SELECT DISTINCT record FROM place JOIN site ON place = p WHERE path = ? ORDER BY record LIMIT ?"
-            for other in self._load(n for (n,) in self._rows(query, (built.clean(path), CHUNK))):
+            for other in self._load(n for (n,) in self._rows(query, (clean(path), CHUNK))):
                 tries = any(call in causes.caught(site.conditions)[0] for site in other.sites)
                 if tries and any(one.id == record.id for one in self.wrapped(other)):
                     found.setdefault(other.id, other)
@@ -381,7 +378,7 @@ class Catalogue:
     def _join(self, written: tuple[Record, ...]) -> tuple[Joined, ...]:
         """Written records joined with the scanned ones, of which only those are read that :func:`join` can choose."""
         newest = self.releases[-1] if self.releases else None
-        keys = json.dumps([built.text_key(text) for record in written for text in texts(record)])
+        keys = json.dumps([text_key(text) for record in written for text in texts(record)])
         rows = self._rows("SELECT DISTINCT record FROM template WHERE key IN (SELECT value FROM json_each(?))", (keys,))
         chosen = {row[0] for row in rows}
         more = chosen
@@ -410,7 +407,7 @@ class Catalogue:
         """The record that a list of related errors means: by its id, by a part of its text, or by a text that is near."""
         if (found := self.get(text)) is not None:
             return found
-        needle = " ".join(built.clean(text).lower().split())
+        needle = " ".join(clean(text).lower().split())
         if not needle:
             return None
         for record in self._written:
