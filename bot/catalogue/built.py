@@ -19,6 +19,7 @@ from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
+from bot.catalogue import causes
 from bot.catalogue.keys import clean, text_key
 from bot.catalogue.merge import even, texts
 from bot.catalogue.related import Shared
@@ -55,12 +56,13 @@ CREATE TABLE template (
 ) WITHOUT ROWID;
 CREATE INDEX template_key ON template (key);
 CREATE TABLE place (
-    p INTEGER PRIMARY KEY, path TEXT NOT NULL, file TEXT NOT NULL, function TEXT NOT NULL, tail TEXT NOT NULL
+    p INTEGER PRIMARY KEY, path TEXT NOT NULL, file TEXT NOT NULL, function TEXT NOT NULL, tail TEXT NOT NULL, entry TEXT NOT NULL
 );
 CREATE TABLE site (
     place INTEGER NOT NULL, record INTEGER NOT NULL, position INTEGER NOT NULL, line INTEGER NOT NULL,
     PRIMARY KEY (place, record, position)
 ) WITHOUT ROWID;
+CREATE TABLE tried (name TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (name, record)) WITHOUT ROWID;
 CREATE TABLE term (term INTEGER NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (term, record)) WITHOUT ROWID;
 CREATE TABLE blob (name TEXT PRIMARY KEY, written TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
 """
@@ -162,8 +164,9 @@ def _rows(n: int, record: Record, numbers: dict[str, int], places: dict[tuple[st
         if place is None:
             place = places[site.path, site.function] = len(places)
             file = site.path.rpartition("/")[2]
-            yield "place", (place, *map(clean, (site.path, file, site.function, bare_name(site.function))))
+            yield "place", (place, *map(clean, (site.path, file, site.function, bare_name(site.function), site.entry)))
         yield "site", (place, n, position, site.latest.line)
+    yield from (("tried", (clean(name), n)) for name in sorted({causes.last_name(one) for site in record.sites for one in site.tried}))
 
 
 def _number(site: RaiseSite, numbers: dict[str, int]) -> int:
@@ -226,7 +229,7 @@ def _site_out(site: RaiseSite, numbers: dict[str, int]) -> list[object]:
                 end, first, count = number, (at.line, at.end_line), 0
             count += 1
     conditions = [part for condition in site.conditions for part in (condition.kind, condition.text)]
-    more = [site.flags, site.entry, [part for pair in site.documented for part in pair]]
+    more = [site.flags, site.entry, [part for pair in site.documented for part in pair], site.tried]
     return [site.path, site.function, runs, site.code, conditions, site.signature, site.through, *(more if any(more) else ())]
 
 
@@ -247,7 +250,7 @@ def sites_in(data: bytes, releases: Sequence[str]) -> tuple[RaiseSite, ...]:
 
 def _site_in(site: Sequence[Any], releases: Sequence[str]) -> RaiseSite:
     path, function, runs, code, conditions, signature, through, *more = site
-    flags, entry, said = more or ((), "", ())
+    flags, entry, said, tried = more or ((), "", (), ())
     lines: list[SiteLines] = []
     at = line = 0
     for start in range(0, len(runs), 4):
@@ -256,7 +259,7 @@ def _site_in(site: Sequence[Any], releases: Sequence[str]) -> RaiseSite:
         lines += [SiteLines(release, line, line + long) for release in releases[at : at + count]]
         at += count
     pairs = zip(conditions[::2], conditions[1::2], strict=True)
-    derived = (tuple(flags), entry, tuple(zip(said[::2], said[1::2], strict=True)))
+    derived = (tuple(flags), entry, tuple(zip(said[::2], said[1::2], strict=True)), tuple(tried))
     return RaiseSite(path, function, tuple(lines), code, tuple(Condition(*pair) for pair in pairs), signature, through, *derived)
 
 

@@ -47,6 +47,9 @@ MAX_RELATED = 5
 MAX_WRAPPED = 8
 """Errors named that another one is raised in place of."""
 
+MAX_WRAPPERS = 200
+"""Errors looked at for one that is raised in place of another: a name that more of them call says too little."""
+
 RECENT = 2000
 """Records kept in memory once they were read: about four megabytes."""
 
@@ -268,16 +271,17 @@ class Catalogue:
         return tuple(found.values())[1 : MAX_RELATED + 1]
 
     def wrapped(self, record: Record) -> tuple[Record, ...]:
-        """The errors that this one is raised in place of: those of the functions that were tried, of a type that was caught."""
+        """The errors that this one is raised in place of: those of the functions that were tried, or of private ones that these call, of a
+        type that was caught."""
         found: dict[str, Record] = {}
         for site in record.sites[:MAX_RELATED]:
-            tried, types = causes.caught(site.conditions)
-            for called in causes.calls(tried):
-                rows = self._rows(
-                    "SELECT DISTINCT record, path, function FROM place JOIN site ON place = p WHERE tail = ? ORDER BY record LIMIT ?",
-                    (clean(causes.bare(called)), CHUNK),
-                )
-                meant = causes.resolve(called, site, ((path, function) for _, path, function in rows))
+            types = causes.caught(site.conditions)[1]
+            for called in site.tried:
+                name = clean(causes.function_of(called))
+                test = "function = ?1 OR entry = ?1" if "." in name else "tail = ?1 OR entry = ?1 OR entry LIKE '%.' || ?1"
+                query = f"SELECT DISTINCT record, path, function, entry FROM place JOIN site ON place = p WHERE {test} ORDER BY record"  # noqa: S608
+                rows = [(n, path, place) for n, path, *both in self._rows(query, (name,)) for place in both if place]
+                meant = causes.resolve(called, site, ((path, place) for _, path, place in rows))
                 for other in self._load(n for n, *place in rows if tuple(place) == meant):
                     says = other.template.parts or other.expression
                     if says and other.id != record.id and other.kind in ("error", "assert") and causes.catches(types, other.type):
@@ -285,15 +289,11 @@ class Catalogue:
         return tuple(found.values())[:MAX_WRAPPED]
 
     def wrapped_by(self, record: Record) -> tuple[Record, ...]:
-        """The errors of the same files that are raised in place of this one; those of other files are not looked for."""
-        functions = {(site.path, f"{built.bare_name(site.function)}(") for site in record.sites[:MAX_RELATED]}
-        found: dict[str, Record] = {}
-        for path, call in sorted(functions):
-            query = "SELECT DISTINCT record FROM place JOIN site ON place = p WHERE path = ? ORDER BY record LIMIT ?"
-            for other in self._load(n for (n,) in self._rows(query, (clean(path), CHUNK))):
-                tries = any(call in causes.caught(site.conditions)[0] for site in other.sites)
-                if tries and any(one.id == record.id for one in self.wrapped(other)):
-                    found.setdefault(other.id, other)
+        """The errors that are raised in place of this one, of whatever file."""
+        names = json.dumps(sorted({clean(name) for site in record.sites[:MAX_RELATED] for name in causes.names_of(site)}))
+        query = "SELECT DISTINCT record FROM tried WHERE name IN (SELECT value FROM json_each(?)) ORDER BY record LIMIT ?"
+        rows = self._rows(query, (names, MAX_WRAPPERS))
+        found = {other.id: other for other in self._load(n for (n,) in rows) if any(one.id == record.id for one in self.wrapped(other))}
         return tuple(found.values())[:MAX_WRAPPED]
 
     # ------------------------------------------------------------------------------------------------- addresses

@@ -318,4 +318,5 @@ def _site(raised: Raised, release: str) -> RaiseSite:
         flags=raised.flags,
         entry=raised.entry,
         documented=raised.documented,
+        tried=raised.tried,
     )

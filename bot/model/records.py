@@ -41,6 +41,7 @@ class RaiseSite:
     their values as far as they are known (``--backend fast``; of ``--x a or --y a``, one is enough). ``entry`` is the public function
     of the same file that leads to it, where the raising one is not public. ``documented`` holds (parameter, first sentence of the
     docstring on it) for those parameters that the message or a condition names.
+    ``tried`` are the functions called by the ``try`` that it is raised in place of: ``package.module:function``, where imports tell it.
     """
 
     path: str
@@ -53,6 +54,7 @@ class RaiseSite:
     flags: tuple[str, ...] = ()
     entry: str = ""
     documented: tuple[tuple[str, str], ...] = ()
+    tried: tuple[str, ...] = ()
 
     @property
     def latest(self) -> SiteLines:

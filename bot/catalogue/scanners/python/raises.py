@@ -20,6 +20,7 @@ from bot.catalogue.scanners.python.flow import FLOW, Held
 from bot.catalogue.scanners.python.knowledge import Knowledge
 from bot.catalogue.scanners.python.parts import unparse, words
 from bot.catalogue.scanners.python.text import Environment, Opaque
+from bot.catalogue.scanners.python.tries import called_in
 from bot.model import Condition, Hole, Template
 
 MAX_CODE_LINES = 12
@@ -249,6 +250,7 @@ class Walk(Definitions):
                 signature=self._signature(),
                 through=through,
                 documented=self._documented(error),
+                tried=self._tried_calls(),
                 also=tuple(Template(parts) for parts in error.also if words(parts) >= calls.MIN_WORDS),
             )
         )
@@ -286,6 +288,13 @@ class Walk(Definitions):
         """A statement that was tried; of one with a block, the first line."""
         compound = hasattr(statement, "body") or isinstance(statement, ast.Match)
         return _cut(self.lines[statement.lineno - 1].strip() if compound else _simple(statement))
+
+    def _tried_calls(self) -> tuple[str, ...]:
+        """What was called by the innermost ``try`` in whose handler the statement stands."""
+        for held in reversed(self.conditions):
+            if held.kind == "try" and isinstance(held.what, ast.Try | ast.TryStar):
+                return called_in(held.what, self.knowledge.imports.names)
+        return ()
 
     def _documented(self, error: Error) -> tuple[tuple[str, str], ...]:
         """What the docstring says of the parameters that the text or a condition names; a class has its own for ``__init__``."""
