@@ -56,7 +56,8 @@ CREATE TABLE template (
 ) WITHOUT ROWID;
 CREATE INDEX template_key ON template (key);
 CREATE TABLE place (
-    p INTEGER PRIMARY KEY, path TEXT NOT NULL, file TEXT NOT NULL, function TEXT NOT NULL, tail TEXT NOT NULL, entry TEXT NOT NULL
+    p INTEGER PRIMARY KEY, path TEXT NOT NULL, file TEXT NOT NULL, function TEXT NOT NULL, tail TEXT NOT NULL, entry TEXT NOT NULL,
+    led TEXT NOT NULL
 );
 CREATE TABLE site (
     place INTEGER NOT NULL, record INTEGER NOT NULL, position INTEGER NOT NULL, line INTEGER NOT NULL,
@@ -70,6 +71,8 @@ CREATE TABLE blob (name TEXT PRIMARY KEY, written TEXT NOT NULL, data BLOB NOT N
 INDEXES = """
 CREATE INDEX place_frame ON place (file, tail);
 CREATE INDEX place_path ON place (path, function);
+CREATE INDEX place_tail ON place (tail, function);
+CREATE INDEX place_led ON place (led, entry);
 """
 
 
@@ -163,10 +166,11 @@ def _rows(n: int, record: Record, numbers: dict[str, int], places: dict[tuple[st
         place = places.get((site.path, site.function))
         if place is None:
             place = places[site.path, site.function] = len(places)
-            file = site.path.rpartition("/")[2]
-            yield "place", (place, *map(clean, (site.path, file, site.function, bare_name(site.function), site.entry)))
+            names = (site.path, site.path.rpartition("/")[2], site.function, bare_name(site.function), site.entry, bare_name(site.entry))
+            yield "place", (place, *map(clean, names))
         yield "site", (place, n, position, site.latest.line)
-    yield from (("tried", (clean(name), n)) for name in sorted({causes.last_name(one) for site in record.sites for one in site.tried}))
+    tried = {clean(causes.last_name(called)) for site in record.sites for called in site.tried}
+    yield from (("tried", (name, n)) for name in sorted(tried))
 
 
 def _number(site: RaiseSite, numbers: dict[str, int]) -> int:

@@ -278,9 +278,9 @@ class Catalogue:
             types = causes.caught(site.conditions)[1]
             for called in site.tried:
                 name = clean(causes.function_of(called))
-                test = "function = ?1 OR entry = ?1" if "." in name else "tail = ?1 OR entry = ?1 OR entry LIKE '%.' || ?1"
+                test = "tail = ?2 OR led = ?2" if "." not in name else "tail = ?2 AND function = ?1 OR led = ?2 AND entry = ?1"
                 query = f"SELECT DISTINCT record, path, function, entry FROM place JOIN site ON place = p WHERE {test} ORDER BY record"  # noqa: S608
-                rows = [(n, path, place) for n, path, *both in self._rows(query, (name,)) for place in both if place]
+                rows = [(n, path, place) for n, path, *both in self._rows(query, (name, built.bare_name(name))) for place in both if place]
                 meant = causes.resolve(called, site, ((path, place) for _, path, place in rows))
                 for other in self._load(n for n, *place in rows if tuple(place) == meant):
                     says = other.template.parts or other.expression

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 from bot.model import Condition, RaiseSite
 
-MIN_NAME = 8
-"""A method of some object is known by its name alone only when it has this many characters and a ``_``, as in the scan."""
+MIN_WORDS = 3
+"""A method of some object is known by its name alone only when that has so many words: ``load_all_weights``, not ``state_dict``."""
 
 CATCHES_ALL = frozenset({"", "Exception", "BaseException"})
 
@@ -73,7 +73,7 @@ def resolve(called: str, at: RaiseSite, found: Iterable[tuple[str, str]]) -> tup
         among &= {(at.path, f"{at.function.rpartition('.')[0]}.{last}")}
     elif not receiver or last[:1].isupper():
         among &= {(at.path, wanted)}
-    elif len(last) < MIN_NAME or "_" not in last.strip("_"):
+    elif len(last.strip("_").split("_")) < MIN_WORDS:
         return None
     return among.pop() if len(among) == 1 else None
 

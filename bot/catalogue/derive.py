@@ -13,15 +13,19 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from bot.catalogue.advice import remedies as remedies
-from bot.catalogue.scanners.python.code import write
 from bot.catalogue.scanners.python.entries import is_public
 from bot.catalogue.source_config import SourceConfig
 from bot.model import Condition, RaiseSite
+from bot.model.conditions import opposite
 
 __all__ = ["guard", "handler", "is_public", "remedies", "tried_imports"]
 
 IMPORT_FAILS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 MAX_GUARD = 300
+MAX_CUT = 8
+"""Commas given up, from the end, until the rest of a signature that was cut off can be read."""
+
+VERSIONED = re.compile(r"__version__|\bversion\(|\bVersion\(")
 NAME = re.compile(r"[A-Za-z_]\w*")
 BUILTINS = frozenset(dir(builtins))
 
@@ -42,6 +46,8 @@ def guard(sites: Iterable[RaiseSite]) -> str:
 
 def _guard(site: RaiseSite) -> str:
     modules = tried_imports(site.conditions)
+    if modules and any(condition.kind == "try" and VERSIONED.search(condition.text) for condition in site.conditions):
+        return ""  # that it is there is not enough
     if modules:
         needed = dict.fromkeys(part for module in modules for part in _parents(module))
         return "from importlib.util import find_spec\n\n" + " and ".join(f'find_spec("{name}") is not None' for name in needed)
@@ -71,10 +77,7 @@ def _avoided(condition: Condition, parameters: frozenset[str]) -> str:
         return ""
     inner = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - inner
-    try:
-        holds = write(_opposite(node)) if condition.kind == "if" else condition.text
-    except (RecursionError, ValueError, KeyError):
-        return ""
+    holds = opposite(condition.text) if condition.kind == "if" else condition.text
     return holds if names & parameters and names <= parameters | BUILTINS and len(holds) <= MAX_GUARD else ""
 
 
@@ -98,22 +101,6 @@ def _parents(module: str) -> list[str]:
     return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
-def _opposite(node: ast.expr) -> ast.expr:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return node.operand
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in OPPOSITE:
-        return ast.Compare(node.left, [OPPOSITE[type(node.ops[0])]()], node.comparators)
-    if isinstance(node, ast.BoolOp):
-        return ast.BoolOp(ast.And() if isinstance(node.op, ast.Or) else ast.Or(), [_opposite(value) for value in node.values])
-    return ast.UnaryOp(ast.Not(), node)
-
-
-OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
-    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-}  # fmt: skip
-
-
 def _parsed(expression: str) -> ast.expr | None:
     try:
         return ast.parse(expression, mode="eval").body
@@ -123,14 +110,26 @@ def _parsed(expression: str) -> ast.expr | None:
 
 @lru_cache(maxsize=1024)
 def _parameters(signature: str) -> frozenset[str]:
-    try:
-        function = ast.parse(f"def {signature}: pass").body[0]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
-    if not isinstance(function, ast.FunctionDef):
+    function = _definition(signature)
+    if function is None:
         return frozenset()
     arguments = function.args
     return frozenset(one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)) - {"self", "cls"}
+
+
+def _definition(signature: str) -> ast.FunctionDef | None:
+    """A signature, read; one that was cut off without its last parameters."""
+    for _ in range(MAX_CUT):
+        try:
+            function = ast.parse(f"def {signature}: pass").body[0]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            signature, comma, _ = signature.rpartition(", ")
+            signature += ")"
+            if not comma:
+                return None
+        else:
+            return function if isinstance(function, ast.FunctionDef) else None
+    return None
 
 
 UNCAUGHT = frozenset({"AssertionError", "SystemExit", "NotImplementedError"})

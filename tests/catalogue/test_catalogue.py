@@ -76,6 +76,7 @@ FULL = Record(
             ("--backend fast",),
             "put",
             (("x", "The size."),),
+            ("a.b:read", "self.load"),
         ),
         RaiseSite("src/b.py", "<module>", (SiteLines("1.1", 1, 1),)),
     ),
