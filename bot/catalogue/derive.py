@@ -21,6 +21,12 @@ from bot.model.conditions import opposite
 __all__ = ["guard", "handler", "is_public", "remedies", "tried_imports"]
 
 IMPORT_FAILS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+IMPORT = re.compile(
+    r"import ([\w.]{1,200})|from ([A-Za-z_][\w.]{0,200}) import"
+    r"|(?:\w{1,80} = )?(?:importlib\.)?import_module\(['\"]([A-Za-z_][\w.]{0,200})['\"]\)"
+)
+"""A statement that imports a module by its name; not one next to its own package (``from .a import b``)."""
+
 MAX_GUARD = 300
 MAX_CUT = 8
 """Commas given up, from the end, until the rest of a signature that was cut off can be read."""
@@ -90,8 +96,8 @@ def tried_imports(conditions: Iterable[Condition]) -> tuple[str, ...]:
             tried = condition.text
         elif condition.kind == "except" and IMPORT_FAILS & set(re.findall(r"\w+", condition.text)):
             for line in tried.split("\n")[:1]:
-                if match := re.match(r"import ([\w.]{1,200})|from ([A-Za-z_][\w.]{0,200}) import", line):
-                    modules.append(match[1] or match[2])
+                if match := IMPORT.match(line):
+                    modules.append(match[1] or match[2] or match[3])
     return tuple(modules[-1:])
 
 
@@ -121,7 +127,7 @@ def _definition(signature: str) -> ast.FunctionDef | None:
     """A signature, read; one that was cut off without its last parameters."""
     for _ in range(MAX_CUT):
         try:
-            function = ast.parse(f"def {signature}: pass").body[0]
+            function = ast.parse(f"def {signature.removeprefix('async ')}: pass").body[0]
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             signature, comma, _ = signature.rpartition(", ")
             signature += ")"
@@ -132,8 +138,8 @@ def _definition(signature: str) -> ast.FunctionDef | None:
     return None
 
 
-UNCAUGHT = frozenset({"AssertionError", "SystemExit", "NotImplementedError"})
-"""Failed assertions, ways out of the program, and what is not there: not for catching."""
+UNCAUGHT = frozenset({"AssertionError", "SystemExit", "NotImplementedError", "HTTPException"})
+"""Failed assertions, ways out of the program, what is not there, and what a web framework makes an answer of: not for catching."""
 
 
 def handler(type: str, sites: Iterable[RaiseSite], config: SourceConfig) -> str:
@@ -156,7 +162,12 @@ def handler(type: str, sites: Iterable[RaiseSite], config: SourceConfig) -> str:
         return ""
     if len(parts) == 2 and parts[1] != "__init__":
         return ""  # of an object that somebody else made
-    return f"from {module} import {parts[0]}{own}\n\ntry:\n    {parts[0]}(...)\nexcept {type} as error:\n    print(error)"
+    imports, call = f"from {module} import {parts[0]}{own}", f"{parts[0]}(...)"
+    if any(site.signature.startswith("async ") for site in direct):
+        if any(site.entry for site in direct):
+            return ""  # whether that one is a coroutine as well cannot be told
+        imports, call = f"import asyncio\n\n{imports}", f"asyncio.run({call})"
+    return f"{imports}\n\ntry:\n    {call}\nexcept {type} as error:\n    print(error)"
 
 
 def _module(path: str, config: SourceConfig) -> str:

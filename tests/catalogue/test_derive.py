@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -124,6 +125,22 @@ def test_a_guard_for_a_function_whose_signature_was_cut_off() -> None:
     cut = signature[:397] + "..."
     assert guard([site("run", (("if", "size < 3"),), cut)]) == "size >= 3"
     assert guard([site("run", (("if", "parameter_29 < 3"),), cut)]) == ""
+
+
+def test_a_module_that_is_imported_by_its_name() -> None:
+    tried = (("try", "quick = importlib.import_module('quick.core')\nnote()"), ("except", "ImportError"))
+    assert guard([site("f", tried)]).endswith('find_spec("quick") is not None and find_spec("quick.core") is not None')
+    assert guard([site("f", (("try", "quick = import_module(name)"), ("except", "ImportError")))]) == ""
+
+
+def test_a_handler_runs_what_is_a_coroutine() -> None:
+    found = handler("ValueError", [site("run", signature="async run(size: int)")], CONFIG)
+    assert (
+        found == "import asyncio\n\nfrom b.m import run\n\ntry:\n    asyncio.run(run(...))\nexcept ValueError as error:\n    print(error)"
+    )
+    assert guard([site("run", (("if", "size < 3"),), "async run(size: int)")]) == "size >= 3"
+    assert handler("ValueError", [replace(site("_run", signature="async _run()"), entry="run")], CONFIG) == ""
+    assert handler("HTTPException", [replace(site("run"), code="raise HTTPException(400)")], CONFIG) == "", "the framework answers with it"
 
 
 @pytest.mark.parametrize(

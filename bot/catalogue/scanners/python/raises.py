@@ -315,7 +315,7 @@ class Walk(Definitions):
         return tuple((name, documented[name]) for name in wanted[:MAX_DOCUMENTED])
 
     def _signature(self) -> str:
-        """The function's name and parameters."""
+        """The function's name and parameters, after ``async`` where it is a coroutine."""
         node = self.place.node
         if node is None:
             return ""
@@ -357,7 +357,8 @@ def _simple(statement: ast.stmt) -> str:
 
 
 def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    name = f"async {node.name}" if isinstance(node, ast.AsyncFunctionDef) else node.name
     try:
-        return f"{node.name}({code.parameters(node.args)})"
+        return f"{name}({code.parameters(node.args)})"
     except (RecursionError, ValueError, KeyError):
-        return f"{node.name}(...)"
+        return f"{name}(...)"
