@@ -20,7 +20,17 @@ from bot.answering.sanitise import (
     start_of_line,
 )
 from bot.answering.secrets import doors, mask
-from bot.answering.words import circumstances, enumeration, first_release, language_of, last_release, printed_type, verb, version
+from bot.answering.words import (
+    circumstances,
+    enumeration,
+    first_release,
+    language_of,
+    last_release,
+    options_of,
+    printed_type,
+    verb,
+    version,
+)
 from bot.model import Example, Match, RaiseSite, Reason, Record
 
 SourceUrl = Callable[[RaiseSite, str | None], str]
@@ -125,9 +135,7 @@ def code_says(record: Record, site: RaiseSite | None, language: str = ENGLISH) -
 
 def options(site: RaiseSite, language: str = ENGLISH) -> str:
     """Which command-line options lead to a site, as a sentence that follows another; empty when none is known."""
-    if not site.flags:
-        return ""
-    return say(language, "options", flags=enumeration([code(flag, most=90) for flag in site.flags], language=language))
+    return say(language, "options", flags=options_of(site.flags, language)) if site.flags else ""
 
 
 def site_of(match: Match, release: str | None = None) -> RaiseSite | None:

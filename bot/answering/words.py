@@ -14,6 +14,7 @@ from packaging.version import InvalidVersion, Version
 from bot.answering.language import CHINESE, ENGLISH, say
 from bot.answering.sanitise import code, plain
 from bot.model import Condition, Record
+from bot.model.conditions import opposite
 
 MAX_CONDITIONS = 4
 """Conditions told of one raise: the innermost, which say most."""
@@ -63,6 +64,13 @@ def enumeration(items: Sequence[str], last: str = "and", language: str = ENGLISH
     return ", ".join(items[:-1]) + f", {last} {items[-1]}"
 
 
+def options_of(flags: Sequence[str], language: str = ENGLISH) -> str:
+    """Command-line options as they are told; of those that a flag names with "or" between them, one is enough."""
+    return enumeration(
+        [enumeration([code(way, most=90) for way in flag.split(" or ")], "or", language) for flag in flags], language=language
+    )
+
+
 def verb(record: Record, language: str = ENGLISH) -> str:
     """How the program says it: Raised, Asserted, Logged, Warned of."""
     return say(language, _VERBS.get(record.kind, "Raised"))
@@ -109,12 +117,21 @@ def _tell(conditions: tuple[Condition, ...], language: str) -> list[str]:
         here, after = conditions[at], conditions[at + 1] if at + 1 < len(conditions) else None
         if after is not None and {here.kind, after.kind} == {"try", "except"}:
             tried, caught = (here, after) if here.kind == "try" else (after, here)
-            told.append(say(language, "failed with", tried=code(tried.text), types=_types(caught.text, language)))
+            told.append(say(language, "failed with", tried=_tried(tried.text, caught.text), types=_types(caught.text, language)))
             at += 2
             continue
         told.append(_one(here, language))
         at += 1
     return told
+
+
+def _tried(text: str, types: str) -> str:
+    """What was tried, as one statement: the import, where an import failed; else the first, with a mark that more was."""
+    lines = text.split("\n")
+    imports = [line for line in lines if re.match(r"(import|from) ", line)] if re.search(r"Import|ModuleNotFound", types) else []
+    if imports:
+        return code(imports[0])
+    return code(lines[0]) + (" …" if len(lines) > 1 else "")
 
 
 def _one(condition: Condition, language: str) -> str:
@@ -127,7 +144,7 @@ def _one(condition: Condition, language: str) -> str:
         case "except":
             return say(language, "was caught", types=_types(text, language))
         case "try":
-            return say(language, "is tried", code(text))
+            return say(language, "is tried", _tried(condition.text, ""))
         case "for":
             return say(language, "going through", code(text))
         case "while":
@@ -144,6 +161,8 @@ def _holds(text: str, holds: bool, language: str) -> str:
     for pattern, true, false in _SIMPLE:
         if found := pattern.fullmatch(text):
             return say(language, true if holds else false, *(code(operand) for operand in found.groups()))
+    if not holds and (other := opposite(text)) and not other.startswith("not ") and " not (" not in other:
+        return _holds(other, True, language)
     return say(language, "holds" if holds else "does not hold", code(text, most=160))
 
 

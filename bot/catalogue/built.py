@@ -19,7 +19,10 @@ from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
+from bot.catalogue import causes
+from bot.catalogue.keys import clean, text_key
 from bot.catalogue.merge import even, texts
+from bot.catalogue.related import Shared
 from bot.catalogue.sources import SourceConfig
 from bot.model import (
     Condition,
@@ -35,7 +38,7 @@ from bot.model import (
     Translation,
 )
 
-VERSION = 3
+VERSION = 4
 """Version of the tables; a file of another one is refused and has to be built again."""
 
 APPLICATION = 0x65786231
@@ -53,18 +56,23 @@ CREATE TABLE template (
 ) WITHOUT ROWID;
 CREATE INDEX template_key ON template (key);
 CREATE TABLE place (
-    p INTEGER PRIMARY KEY, path TEXT NOT NULL, file TEXT NOT NULL, function TEXT NOT NULL, tail TEXT NOT NULL
+    p INTEGER PRIMARY KEY, path TEXT NOT NULL, file TEXT NOT NULL, function TEXT NOT NULL, tail TEXT NOT NULL, entry TEXT NOT NULL,
+    led TEXT NOT NULL
 );
 CREATE TABLE site (
     place INTEGER NOT NULL, record INTEGER NOT NULL, position INTEGER NOT NULL, line INTEGER NOT NULL,
     PRIMARY KEY (place, record, position)
 ) WITHOUT ROWID;
+CREATE TABLE tried (name TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (name, record)) WITHOUT ROWID;
+CREATE TABLE term (term INTEGER NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (term, record)) WITHOUT ROWID;
 CREATE TABLE blob (name TEXT PRIMARY KEY, written TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID;
 """
 
 INDEXES = """
 CREATE INDEX place_frame ON place (file, tail);
 CREATE INDEX place_path ON place (path, function);
+CREATE INDEX place_tail ON place (tail, function);
+CREATE INDEX place_led ON place (led, entry);
 """
 
 
@@ -99,21 +107,22 @@ def write(
     with replacing(path) as unfinished, contextlib.closing(sqlite3.connect(unfinished)) as database:
         database.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {TABLES}")
         digest = hashlib.sha256()
-        count = 0
+        shared = Shared()
         for n, record in enumerate(ordered):
-            count += 1
+            shared.add(n, record)
             for table, row in _rows(n, record, numbers, places):
                 digest.update(repr(row).encode())
                 try:
                     database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
                 except sqlite3.IntegrityError as error:
                     raise ValueError(f"two records have the id {record.id}") from error
+        database.executemany("INSERT INTO term VALUES (?, ?)", shared.rows())
         database.executescript(INDEXES)
         meta = {
             "repository": config.repository,
             "source": config.model_dump_json(),
             "releases": json.dumps(list(releases)),
-            "records": str(count),
+            "records": str(shared.count),
             "inputs": inputs,
             "counts": json.dumps(counts),
         }
@@ -157,9 +166,11 @@ def _rows(n: int, record: Record, numbers: dict[str, int], places: dict[tuple[st
         place = places.get((site.path, site.function))
         if place is None:
             place = places[site.path, site.function] = len(places)
-            file = site.path.rpartition("/")[2]
-            yield "place", (place, *map(clean, (site.path, file, site.function, bare_name(site.function))))
+            names = (site.path, site.path.rpartition("/")[2], site.function, bare_name(site.function), site.entry, bare_name(site.entry))
+            yield "place", (place, *map(clean, names))
         yield "site", (place, n, position, site.latest.line)
+    tried = {clean(causes.last_name(called)) for site in record.sites for called in site.tried}
+    yield from (("tried", (name, n)) for name in sorted(tried))
 
 
 def _number(site: RaiseSite, numbers: dict[str, int]) -> int:
@@ -172,17 +183,6 @@ def _number(site: RaiseSite, numbers: dict[str, int]) -> int:
 def bare_name(function: str) -> str:
     """The last part of a qualified name, of Python (``Class.method``) or C++ (``space::function``)."""
     return re.split(r"\.|::", function)[-1]
-
-
-def clean(text: str) -> str:
-    """Text that SQLite can hold: it refuses lone surrogates, which a Python literal may hold, and its functions end at a NUL."""
-    return text.encode("utf-8", "replace").decode().replace("\0", " ")
-
-
-def text_key(text: str) -> int:
-    """A number for a text, as SQLite holds it: 64 bits, signed."""
-    data = text.encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), signed=True)
 
 
 def words(record: Record) -> str:
@@ -233,7 +233,7 @@ def _site_out(site: RaiseSite, numbers: dict[str, int]) -> list[object]:
                 end, first, count = number, (at.line, at.end_line), 0
             count += 1
     conditions = [part for condition in site.conditions for part in (condition.kind, condition.text)]
-    more = [site.flags, site.entry, [part for pair in site.documented for part in pair]]
+    more = [site.flags, site.entry, [part for pair in site.documented for part in pair], site.tried]
     return [site.path, site.function, runs, site.code, conditions, site.signature, site.through, *(more if any(more) else ())]
 
 
@@ -254,7 +254,7 @@ def sites_in(data: bytes, releases: Sequence[str]) -> tuple[RaiseSite, ...]:
 
 def _site_in(site: Sequence[Any], releases: Sequence[str]) -> RaiseSite:
     path, function, runs, code, conditions, signature, through, *more = site
-    flags, entry, said = more or ((), "", ())
+    flags, entry, said, tried = more or ((), "", (), ())
     lines: list[SiteLines] = []
     at = line = 0
     for start in range(0, len(runs), 4):
@@ -263,7 +263,7 @@ def _site_in(site: Sequence[Any], releases: Sequence[str]) -> RaiseSite:
         lines += [SiteLines(release, line, line + long) for release in releases[at : at + count]]
         at += count
     pairs = zip(conditions[::2], conditions[1::2], strict=True)
-    derived = (tuple(flags), entry, tuple(zip(said[::2], said[1::2], strict=True)))
+    derived = (tuple(flags), entry, tuple(zip(said[::2], said[1::2], strict=True)), tuple(tried))
     return RaiseSite(path, function, tuple(lines), code, tuple(Condition(*pair) for pair in pairs), signature, through, *derived)
 
 

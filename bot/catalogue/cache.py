@@ -222,6 +222,7 @@ def kept(raised: Raised) -> Kept:
         raised.flags,
         raised.entry,
         raised.documented,
+        raised.tried,
     )
     at = (raised.function, raised.line, raised.end_line)
     return raised.template.skeleton, raised.type, raised.expression, *at, marshal.dumps(rest, FORMAT)
@@ -230,7 +231,7 @@ def kept(raised: Raised) -> Kept:
 def raised_of(site: Kept, path: str) -> Raised:
     """The inverse of :func:`kept`."""
     _, type, expression, function, line, end_line, data = site
-    parts, kind, code, conditions, signature, through, also, flags, entry, documented = marshal.loads(data)  # noqa: S302
+    parts, kind, code, conditions, signature, through, also, flags, entry, documented, tried = marshal.loads(data)  # noqa: S302
     return Raised(
         type,
         _template(parts),
@@ -248,6 +249,7 @@ def raised_of(site: Kept, path: str) -> Raised:
         flags,
         entry,
         documented,
+        tried,
     )
 
 

@@ -22,8 +22,9 @@ from urllib.parse import quote
 
 from rapidfuzz import fuzz, process
 
-from bot.catalogue import built, causes
+from bot.catalogue import built, causes, related
 from bot.catalogue.built import CatalogueError, build
+from bot.catalogue.keys import clean, text_key
 from bot.catalogue.merge import Joined, even, join, near, texts
 from bot.catalogue.records import Fault, load_records, split_repository
 from bot.catalogue.sources import SourceConfig
@@ -45,6 +46,9 @@ MAX_RELATED = 5
 
 MAX_WRAPPED = 8
 """Errors named that another one is raised in place of."""
+
+MAX_WRAPPERS = 200
+"""Errors looked at for one that is raised in place of another: a name that more of them call says too little."""
 
 RECENT = 2000
 """Records kept in memory once they were read: about four megabytes."""
@@ -184,7 +188,7 @@ class Catalogue:
         file, tail = re.split(r"[/\\]", path)[-1], built.bare_name(function)
         rows = self._rows(
             "SELECT record, position FROM place JOIN site ON place = p WHERE file = ? AND tail = ? ORDER BY record, position",
-            (built.clean(file), built.clean(tail)),
+            (clean(file), clean(tail)),
         )
         found: dict[object, tuple[Record, RaiseSite]] = {}
         for n, position in rows:
@@ -227,7 +231,7 @@ class Catalogue:
 
         Records that people wrote come first, then the others by type and heading. An empty ``q`` or ``type`` asks for nothing.
         """
-        wanted = built.clean(q).lower().split()[:MAX_WORDS]
+        wanted = clean(q).lower().split()[:MAX_WORDS]
         per_page = min(max(per_page, 1), MAX_PER_PAGE)
         start = (min(max(page, 1), 10**9) - 1) * per_page
         written = [
@@ -242,7 +246,7 @@ class Catalogue:
                 *["instr(words, ?)"] * len(wanted),
             ]
         )
-        parameters = [self._hidden, *([built.clean(type).lower()] if type else []), *wanted]
+        parameters = [self._hidden, *([clean(type).lower()] if type else []), *wanted]
         total = len(written) + self._rows(f"SELECT count(*) FROM record WHERE {where}", parameters)[0][0]  # noqa: S608
         shown = written[start : start + per_page]
         rest = [per_page - len(shown), max(start - len(written), 0)]
@@ -250,37 +254,34 @@ class Catalogue:
         return (*shown, *self._load(row[0] for row in rows)), total
 
     def related(self, record: Record) -> tuple[Record, ...]:
-        """Up to five others: those that the record names, those that it wraps, those of its function, those of its file."""
+        """Up to five others: those that the record names, those that it wraps, then those with which it shares the most
+        (:mod:`bot.catalogue.related`), of equal ones the nearest in its file. Texts that are gone are not shown of one that stands."""
         found: dict[str, Record] = {record.id: record}
         for text in record.related:
             if (other := self._named(text)) is not None:
                 found.setdefault(other.id, other)
         found |= {other.id: other for other in self.wrapped(record) if other.id not in found}
-        place = record.sites[0] if record.sites else None
-        for test in ("path = ? AND function = ?", "path = ?"):
-            if place is None or len(found) > MAX_RELATED:
-                break
-            keys = (place.path, place.function)[: test.count("?")]
-            rows = self._rows(
-                f"SELECT record FROM place JOIN site ON place = p JOIN record ON record = n WHERE {test}"  # noqa: S608
-                " GROUP BY record ORDER BY -last, min(abs(line - ?)), record LIMIT ?",
-                (*map(built.clean, keys), place.latest.line, 4 * MAX_RELATED),
-            )
-            for other in self._load(row[0] for row in rows):
+        if len(found) <= MAX_RELATED:
+            newest = len(self.releases) - 1 if record.status != "obsolete" and self.last_release(record) is None else None
+            for n in related.sharing(record, self._rows, len(self), newest):
+                other = next(self._load([n]))
                 found.setdefault(other.id, other)
+                if len(found) > MAX_RELATED:
+                    break
         return tuple(found.values())[1 : MAX_RELATED + 1]
 
     def wrapped(self, record: Record) -> tuple[Record, ...]:
-        """The errors that this one is raised in place of: those of the functions that were tried, of a type that was caught."""
+        """The errors that this one is raised in place of: those of the functions that were tried, or of private ones that these call, of a
+        type that was caught."""
         found: dict[str, Record] = {}
         for site in record.sites[:MAX_RELATED]:
-            tried, types = causes.caught(site.conditions)
-            for called in causes.calls(tried):
-                rows = self._rows(
-                    "SELECT DISTINCT record, path, function FROM place JOIN site ON place = p WHERE tail = ? ORDER BY record LIMIT ?",
-                    (built.clean(causes.bare(called)), CHUNK),
-                )
-                meant = causes.resolve(called, site, ((path, function) for _, path, function in rows))
+            types = causes.caught(site.conditions)[1]
+            for called in site.tried:
+                name = clean(causes.function_of(called))
+                test = "tail = ?2 OR led = ?2" if "." not in name else "tail = ?2 AND function = ?1 OR led = ?2 AND entry = ?1"
+                query = f"SELECT DISTINCT record, path, function, entry FROM place JOIN site ON place = p WHERE {test} ORDER BY record"  # noqa: S608
+                rows = [(n, path, place) for n, path, *both in self._rows(query, (name, built.bare_name(name))) for place in both if place]
+                meant = causes.resolve(called, site, ((path, place) for _, path, place in rows))
                 for other in self._load(n for n, *place in rows if tuple(place) == meant):
                     says = other.template.parts or other.expression
                     if says and other.id != record.id and other.kind in ("error", "assert") and causes.catches(types, other.type):
@@ -288,15 +289,11 @@ class Catalogue:
         return tuple(found.values())[:MAX_WRAPPED]
 
     def wrapped_by(self, record: Record) -> tuple[Record, ...]:
-        """The errors of the same files that are raised in place of this one; those of other files are not looked for."""
-        functions = {(site.path, f"{built.bare_name(site.function)}(") for site in record.sites[:MAX_RELATED]}
-        found: dict[str, Record] = {}
-        for path, call in sorted(functions):
-            query = "SELECT DISTINCT record FROM place JOIN site ON place = p WHERE path = ? ORDER BY record LIMIT ?"
-            for other in self._load(n for (n,) in self._rows(query, (built.clean(path), CHUNK))):
-                tries = any(call in causes.caught(site.conditions)[0] for site in other.sites)
-                if tries and any(one.id == record.id for one in self.wrapped(other)):
-                    found.setdefault(other.id, other)
+        """The errors that are raised in place of this one, of whatever file."""
+        names = json.dumps(sorted({clean(name) for site in record.sites[:MAX_RELATED] for name in causes.names_of(site)}))
+        query = "SELECT DISTINCT record FROM tried WHERE name IN (SELECT value FROM json_each(?)) ORDER BY record LIMIT ?"
+        rows = self._rows(query, (names, MAX_WRAPPERS))
+        found = {other.id: other for other in self._load(n for (n,) in rows) if any(one.id == record.id for one in self.wrapped(other))}
         return tuple(found.values())[:MAX_WRAPPED]
 
     # ------------------------------------------------------------------------------------------------- addresses
@@ -381,7 +378,7 @@ class Catalogue:
     def _join(self, written: tuple[Record, ...]) -> tuple[Joined, ...]:
         """Written records joined with the scanned ones, of which only those are read that :func:`join` can choose."""
         newest = self.releases[-1] if self.releases else None
-        keys = json.dumps([built.text_key(text) for record in written for text in texts(record)])
+        keys = json.dumps([text_key(text) for record in written for text in texts(record)])
         rows = self._rows("SELECT DISTINCT record FROM template WHERE key IN (SELECT value FROM json_each(?))", (keys,))
         chosen = {row[0] for row in rows}
         more = chosen
@@ -410,7 +407,7 @@ class Catalogue:
         """The record that a list of related errors means: by its id, by a part of its text, or by a text that is near."""
         if (found := self.get(text)) is not None:
             return found
-        needle = " ".join(built.clean(text).lower().split())
+        needle = " ".join(clean(text).lower().split())
         if not needle:
             return None
         for record in self._written:

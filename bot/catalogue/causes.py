@@ -8,13 +8,8 @@ from collections.abc import Iterable
 
 from bot.model import Condition, RaiseSite
 
-CALL = re.compile(r"(?<![\w.])([A-Za-z_]\w{0,100}(?:\.[A-Za-z_]\w{0,100}){0,8})\(")
-
-MAX_CALLS = 8
-"""Calls looked at in what was tried: those of its first statements, as far as the scan keeps them."""
-
-MIN_NAME = 8
-"""A method of some object is known by its name alone only when it has this many characters and a ``_``, as in the scan."""
+MIN_WORDS = 3
+"""A method of some object is known by its name alone only when that has so many words: ``load_all_weights``, not ``state_dict``."""
 
 CATCHES_ALL = frozenset({"", "Exception", "BaseException"})
 
@@ -42,30 +37,46 @@ def catches(types: Iterable[str], raised: str) -> bool:
     return False
 
 
-def calls(tried: str) -> tuple[str, ...]:
-    """The functions that a piece of code calls, as they are written (``self.load``, ``module.load``, ``Loader``)."""
-    return tuple(dict.fromkeys(CALL.findall(tried)))[:MAX_CALLS]
+def last_name(called: str) -> str:
+    """The last name of a call (:attr:`bot.model.RaiseSite.tried`): of the function, or of the class that is made."""
+    return re.split(r"[.:]", called)[-1]
 
 
-def bare(called: str) -> str:
-    """The name under which the catalogue has what a call runs: of a class, ``__init__``."""
-    last = called.rpartition(".")[2]
-    return "__init__" if last[:1].isupper() else last
+def names_of(site: RaiseSite) -> tuple[str, ...]:
+    """The last names by which the functions are called in which a site stands: its own, and the public one that leads to it."""
+    names = (function.removesuffix(".__init__").rpartition(".")[2] for function in (site.function, site.entry) if function)
+    return tuple(dict.fromkeys(names))
+
+
+def function_of(called: str) -> str:
+    """The last part of the qualified name of the function that a call runs; of a class, ``Class.__init__``."""
+    last = last_name(called)
+    return f"{last}.__init__" if last[:1].isupper() else last
 
 
 def resolve(called: str, at: RaiseSite, found: Iterable[tuple[str, str]]) -> tuple[str, str] | None:
-    """Which of the functions found by :func:`bare` name, as (path, qualified function), a call at a site means; None when in doubt."""
-    receiver, _, last = called.rpartition(".")
-    wanted = f"{last}.__init__" if last[:1].isupper() else last
+    """Which of some functions, as (path, qualified function), a call of a site's ``try`` means; None when in doubt.
+
+    What is imported is looked for in the module that the import names, or else in the package of that name, which may only hand it on.
+    """
     among = set(found)
-    if receiver in ("self", "cls", "super()"):
-        same = (at.path, f"{at.function.rpartition('.')[0]}.{last}")
-        return same if same in among else None
-    if not receiver or last[:1].isupper():
-        among = {place for place in among if place[1] == wanted}
-        here = (at.path, wanted)
-        if here in among:
-            return here
-    elif len(last) < MIN_NAME or "_" not in last.strip("_"):
+    module, imported, name = called.rpartition(":")
+    receiver, _, last = name.rpartition(".")
+    if imported and receiver and not receiver[:1].isupper():  # a module, imported from its package
+        module, name = f"{module}.{receiver}", last
+    wanted = f"{name}.__init__" if last[:1].isupper() else name
+    if imported:
+        same = {place for place in among if place[1] == wanted}
+        exact = {place for place in same if f".{_dotted(place[0])}".endswith(f".{module}")}
+        among = exact or {place for place in same if f".{module}." in f".{_dotted(place[0])}."}
+    elif receiver in ("self", "cls"):
+        among &= {(at.path, f"{at.function.rpartition('.')[0]}.{last}")}
+    elif not receiver or last[:1].isupper():
+        among &= {(at.path, wanted)}
+    elif len(last.strip("_").split("_")) < MIN_WORDS:
         return None
     return among.pop() if len(among) == 1 else None
+
+
+def _dotted(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

@@ -13,15 +13,25 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from bot.catalogue.advice import remedies as remedies
-from bot.catalogue.scanners.python.code import write
 from bot.catalogue.scanners.python.entries import is_public
 from bot.catalogue.source_config import SourceConfig
 from bot.model import Condition, RaiseSite
+from bot.model.conditions import opposite
 
 __all__ = ["guard", "handler", "is_public", "remedies", "tried_imports"]
 
 IMPORT_FAILS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
+IMPORT = re.compile(
+    r"import ([\w.]{1,200})|from ([A-Za-z_][\w.]{0,200}) import"
+    r"|(?:\w{1,80} = )?(?:importlib\.)?import_module\(['\"]([A-Za-z_][\w.]{0,200})['\"]\)"
+)
+"""A statement that imports a module by its name; not one next to its own package (``from .a import b``)."""
+
 MAX_GUARD = 300
+MAX_CUT = 8
+"""Commas given up, from the end, until the rest of a signature that was cut off can be read."""
+
+VERSIONED = re.compile(r"__version__|\bversion\(|\bVersion\(")
 NAME = re.compile(r"[A-Za-z_]\w*")
 BUILTINS = frozenset(dir(builtins))
 
@@ -42,6 +52,8 @@ def guard(sites: Iterable[RaiseSite]) -> str:
 
 def _guard(site: RaiseSite) -> str:
     modules = tried_imports(site.conditions)
+    if modules and any(condition.kind == "try" and VERSIONED.search(condition.text) for condition in site.conditions):
+        return ""  # that it is there is not enough
     if modules:
         needed = dict.fromkeys(part for module in modules for part in _parents(module))
         return "from importlib.util import find_spec\n\n" + " and ".join(f'find_spec("{name}") is not None' for name in needed)
@@ -71,10 +83,7 @@ def _avoided(condition: Condition, parameters: frozenset[str]) -> str:
         return ""
     inner = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - inner
-    try:
-        holds = write(_opposite(node)) if condition.kind == "if" else condition.text
-    except (RecursionError, ValueError, KeyError):
-        return ""
+    holds = opposite(condition.text) if condition.kind == "if" else condition.text
     return holds if names & parameters and names <= parameters | BUILTINS and len(holds) <= MAX_GUARD else ""
 
 
@@ -87,8 +96,8 @@ def tried_imports(conditions: Iterable[Condition]) -> tuple[str, ...]:
             tried = condition.text
         elif condition.kind == "except" and IMPORT_FAILS & set(re.findall(r"\w+", condition.text)):
             for line in tried.split("\n")[:1]:
-                if match := re.match(r"import ([\w.]{1,200})|from ([A-Za-z_][\w.]{0,200}) import", line):
-                    modules.append(match[1] or match[2])
+                if match := IMPORT.match(line):
+                    modules.append(match[1] or match[2] or match[3])
     return tuple(modules[-1:])
 
 
@@ -96,22 +105,6 @@ def _parents(module: str) -> list[str]:
     """``a``, ``a.b`` for ``a.b``: of a module below another, the upper one must be found first."""
     parts = module.split(".")
     return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
-
-
-def _opposite(node: ast.expr) -> ast.expr:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return node.operand
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in OPPOSITE:
-        return ast.Compare(node.left, [OPPOSITE[type(node.ops[0])]()], node.comparators)
-    if isinstance(node, ast.BoolOp):
-        return ast.BoolOp(ast.And() if isinstance(node.op, ast.Or) else ast.Or(), [_opposite(value) for value in node.values])
-    return ast.UnaryOp(ast.Not(), node)
-
-
-OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
-    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-}  # fmt: skip
 
 
 def _parsed(expression: str) -> ast.expr | None:
@@ -123,18 +116,30 @@ def _parsed(expression: str) -> ast.expr | None:
 
 @lru_cache(maxsize=1024)
 def _parameters(signature: str) -> frozenset[str]:
-    try:
-        function = ast.parse(f"def {signature}: pass").body[0]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return frozenset()
-    if not isinstance(function, ast.FunctionDef):
+    function = _definition(signature)
+    if function is None:
         return frozenset()
     arguments = function.args
     return frozenset(one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)) - {"self", "cls"}
 
 
-UNCAUGHT = frozenset({"AssertionError", "SystemExit", "NotImplementedError"})
-"""Failed assertions, ways out of the program, and what is not there: not for catching."""
+def _definition(signature: str) -> ast.FunctionDef | None:
+    """A signature, read; one that was cut off without its last parameters."""
+    for _ in range(MAX_CUT):
+        try:
+            function = ast.parse(f"def {signature.removeprefix('async ')}: pass").body[0]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            signature, comma, _ = signature.rpartition(", ")
+            signature += ")"
+            if not comma:
+                return None
+        else:
+            return function if isinstance(function, ast.FunctionDef) else None
+    return None
+
+
+UNCAUGHT = frozenset({"AssertionError", "SystemExit", "NotImplementedError", "HTTPException"})
+"""Failed assertions, ways out of the program, what is not there, and what a web framework makes an answer of: not for catching."""
 
 
 def handler(type: str, sites: Iterable[RaiseSite], config: SourceConfig) -> str:
@@ -157,7 +162,12 @@ def handler(type: str, sites: Iterable[RaiseSite], config: SourceConfig) -> str:
         return ""
     if len(parts) == 2 and parts[1] != "__init__":
         return ""  # of an object that somebody else made
-    return f"from {module} import {parts[0]}{own}\n\ntry:\n    {parts[0]}(...)\nexcept {type} as error:\n    print(error)"
+    imports, call = f"from {module} import {parts[0]}{own}", f"{parts[0]}(...)"
+    if any(site.signature.startswith("async ") for site in direct):
+        if any(site.entry for site in direct):
+            return ""  # whether that one is a coroutine as well cannot be told
+        imports, call = f"import asyncio\n\n{imports}", f"asyncio.run({call})"
+    return f"{imports}\n\ntry:\n    {call}\nexcept {type} as error:\n    print(error)"
 
 
 def _module(path: str, config: SourceConfig) -> str:

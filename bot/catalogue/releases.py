@@ -126,8 +126,9 @@ class Joined:
             for first, end, line, end_line in place.runs
             for at in range(first, len(self.releases) if end is None else end)
         )
-        said = (raised.code, raised.conditions, raised.signature, raised.through, raised.flags, raised.entry, raised.documented)
-        return RaiseSite(place.path, place.function, lines, *said)
+        said = (raised.code, raised.conditions, raised.signature, raised.through)
+        derived = (raised.flags, raised.entry, raised.documented, raised.tried)
+        return RaiseSite(place.path, place.function, lines, *said, *derived)
 
 
 def _with_successor(record: Record, successor: str) -> Record:

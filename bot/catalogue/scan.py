@@ -240,7 +240,7 @@ class _Offers:
         wanted = set(wants)
         for _ in range(MAX_CHAIN):
             more: set[str] = set()
-            for key in sorted(wanted & self.offers.keys() - found.keys()):
+            for key in sorted(key for key in wanted if key in self.offers and key not in found):
                 found[key] = None
                 more |= {need for _, _, needs, _ in self.offers[key] for need in needs}
             wanted = more
@@ -318,4 +318,5 @@ def _site(raised: Raised, release: str) -> RaiseSite:
         flags=raised.flags,
         entry=raised.entry,
         documented=raised.documented,
+        tried=raised.tried,
     )

@@ -161,7 +161,7 @@ def _notes(record: Record, catalogue: Catalogue) -> list[str]:
 def _trigger(record: Record) -> str:
     """The conditions of the newest site in words."""
     from bot.answering.sanitise import BREAK
-    from bot.answering.words import circumstances, verb
+    from bot.answering.words import circumstances, options_of, verb
 
     if not record.sites:
         return ""
@@ -169,7 +169,7 @@ def _trigger(record: Record) -> str:
     told = circumstances([condition for condition in site.conditions if condition.kind != "assert"], MAX_CONDITIONS)
     what = f"`{record.expression}` does not hold" if record.expression else verb(record)
     said = f"{what} in `{site.function}`"
-    flags = f" Options that lead there: {', '.join(f'`{flag}`' for flag in site.flags)}." if site.flags else ""
+    flags = f" Options that lead there: {options_of(site.flags)}." if site.flags else ""
     return f"{said}{f' when {told}' if told else ''}.{flags}".replace(BREAK, "")
 
 

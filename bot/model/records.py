@@ -36,11 +36,13 @@ class RaiseSite:
 
     ``path`` is the path in the repository; ``function`` is qualified (``Class.method``, ``<module>`` at top level); ``code`` is
     the statement's source as a traceback prints it: stripped lines joined with a newline, comments kept, at most 12 lines.
-    ``lines`` are in the order of releases, oldest first, never empty. ``signature`` is that of the raising function.
+    ``lines`` are in the order of releases, oldest first, never empty. ``signature`` is that of the raising function (``f(x: int=0)``,
+    ``async f()``).
     ``through`` names the helper that raises on behalf of this site. ``flags`` are the command-line options that lead to it, with
-    their values as far as they are known (``--backend fast``). ``entry`` is the public function of the same file that leads to it,
-    where the raising one is not public. ``documented`` holds (parameter, first sentence of the docstring on it) for those
-    parameters that the message or a condition names.
+    their values as far as they are known (``--backend fast``; of ``--x a or --y a``, one is enough). ``entry`` is the public function
+    of the same file that leads to it, where the raising one is not public. ``documented`` holds (parameter, first sentence of the
+    docstring on it) for those parameters that the message or a condition names.
+    ``tried`` are the functions called by the ``try`` that it is raised in place of: ``package.module:function``, where imports tell it.
     """
 
     path: str
@@ -53,6 +55,7 @@ class RaiseSite:
     flags: tuple[str, ...] = ()
     entry: str = ""
     documented: tuple[tuple[str, str], ...] = ()
+    tried: tuple[str, ...] = ()
 
     @property
     def latest(self) -> SiteLines:

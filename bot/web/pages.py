@@ -15,7 +15,7 @@ from pygments.util import ClassNotFound
 
 from bot.answering.passages import code_says
 from bot.answering.sanitise import paragraphs, prose
-from bot.answering.words import circumstances, language_of, last_release, printed_type
+from bot.answering.words import circumstances, language_of, last_release, options_of, printed_type
 from bot.catalogue.catalogue import Catalogue
 from bot.model import Hole, RaiseSite, Record, Template
 from bot.web.lookup import Found, Lookup, page_number
@@ -50,7 +50,7 @@ class SiteView:
     code: Markup
     conditions: Markup
     through: str
-    flags: tuple[str, ...]
+    flags: Markup
     entry: str
     documented: tuple[tuple[str, str], ...]
 
@@ -204,7 +204,7 @@ def _site(site: RaiseSite, found: Found) -> SiteView:
         code=code_html(indented(site.code), file=site.path.rsplit("/", 1)[-1], first=at.line) if site.code else Markup(""),
         conditions=Markup(_MARKDOWN.renderInline(told)),  # noqa: S704
         through=site.through,
-        flags=site.flags,
+        flags=Markup(_MARKDOWN.renderInline(options_of(site.flags))),  # noqa: S704
         entry=site.entry,
         documented=site.documented,
     )

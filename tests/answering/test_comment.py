@@ -133,6 +133,9 @@ def test_options_that_lead_to_a_derived_record_are_named() -> None:
     site = replace(SITE, flags=("--backend fast", "--lo`ud"))
     text = said(replace(MATCH, record=replace(DERIVED, sites=(site,)), site=site))
     assert "holds. Command-line options that lead there: `--backend fast` and ``--lo`ud``." in text
+    site = replace(SITE, flags=("--fast", "--a x or --b x"))
+    text = said(replace(MATCH, record=replace(DERIVED, sites=(site,)), site=site))
+    assert "options that lead there: `--fast` and `--a x` or `--b x`." in text
 
 
 def test_the_line_stands_in_the_release_of_the_reporter_else_in_the_newest() -> None:
@@ -513,6 +516,13 @@ def test_an_unknown_word_gets_the_nearest_one() -> None:
         ([("if", 'mode == "fast"')], '`mode` is `"fast"`'),
         ([("if", "isinstance(x, int)"), ("if", "a % b != 0")], "`x` is a `int` and `a % b != 0` holds"),
         ([("try", "import y"), ("except", "(ImportError, OSError) as e")], "`import y` failed with `ImportError` or `OSError`"),
+        ([("try", "note()\nimport y"), ("except", "ImportError")], "`import y` failed with `ImportError`"),
+        ([("try", "x = f()\ny = g()"), ("except", "KeyError")], "`x = f()` … failed with `KeyError`"),
+        ([("unless", "a > b + 1")], "`a <= b + 1` holds"),
+        ([("unless", "not any(x for x in y)")], "`any(x for x in y)` is true"),
+        ([("unless", "a != b.c or not d")], "`a == b.c and d` holds"),
+        ([("unless", "0 <= a < b")], "`0 <= a < b` does not hold"),
+        ([("unless", "f(a, ...")], "`f(a, ...` does not hold"),
         ([("except", "KeyError")], "`KeyError` was caught"),
         ([("except", "")], "any exception was caught"),
         ([("if", "a"), ("if", "b"), ("if", "c")], "`a` is set, `b` is set, and `c` is set"),

@@ -135,6 +135,7 @@ def test_a_raise_site_comes_back_equal() -> None:
         ("--backend fast",),
         "run",
         (("x", "The size."),),
+        ("a.b:read",),
     )
     defaults = {field.name for field in fields(Raised) if getattr(site, field.name) == field.default}
     assert not defaults, "set every field here: each must be kept"

@@ -76,6 +76,7 @@ FULL = Record(
             ("--backend fast",),
             "put",
             (("x", "The size."),),
+            ("a.b:read", "self.load"),
         ),
         RaiseSite("src/b.py", "<module>", (SiteLines("1.1", 1, 1),)),
     ),
@@ -259,12 +260,27 @@ def test_areas_are_those_of_the_sites(catalogue: Catalogue) -> None:
     assert catalogue.areas(replace(RECORDS[3], sites=())) == ()
 
 
-def test_related_are_the_named_then_those_of_the_function_then_of_the_file(catalogue: Catalogue) -> None:
+def test_related_are_the_named_then_those_that_share_the_most(catalogue: Catalogue) -> None:
     full, _, key, percent, few, bare, holes = (record.id for record in RECORDS)
     first = replace(RECORDS[1], related=(key, "100% OF the_cache IS", "cache {x!r:>3} is {full}", "no such thing anywhere"))
     assert [record.id for record in catalogue.related(first)] == [key, percent, full, few, bare]
-    assert [record.id for record in catalogue.related(RECORDS[1])] == [few, bare, holes]
+    assert [record.id for record in catalogue.related(RECORDS[1])] == [key, few, bare, holes], "one text, function, file"
     assert catalogue.related(replace(RECORDS[3], related=("", "%"))) == catalogue.related(replace(RECORDS[3], related=("%",)))
+
+
+def test_near_texts_and_shared_holes_are_related_wherever_they_stand(tmp_path: Path) -> None:
+    missing = error("The quick package is required: pip install quick", site("src/quick.py", 9, "Quick.load"))
+    near = error("The quick package of {where} is too old", site("src/other.py", 1, "old"))
+    same_hole = error("this one has {cfg.quick_size!r} of them", site("src/far.py", 1, "far"))
+    hole = error("got {cfg.quick_size!r}", site("src/quick.py", 80, "other"))
+    gone = replace(near, id="0" * 16, sites=(RaiseSite("src/quick.py", "Quick.load", (SiteLines("1.0", 9, 9),)),))
+    many = [error(f"some other text number {number}", site("src/many.py", number, "many")) for number in range(1, 90)]
+    build(tmp_path / "c.sqlite", CONFIG, (missing, near, same_hole, hole, gone, *many), RELEASES)
+    with Catalogue.open(tmp_path / "c.sqlite") as catalogue:
+        assert catalogue.related(missing) == (near, hole), "of what is gone, nothing is shown"
+        assert catalogue.related(hole) == (same_hole, missing), "a rare hole says more than the file"
+        assert catalogue.related(replace(gone, status="obsolete"))[0] == near
+        assert catalogue.related(many[4])[:2] == (many[3], many[5]), "of equal ones those that stand nearest"
 
 
 # ------------------------------------------------------------------------------------------------- what people wrote

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from bot.catalogue.catalogue import Catalogue, build
-from bot.catalogue.causes import calls, catches, resolve
+from bot.catalogue.causes import catches, resolve
 from bot.catalogue.scan import scan, to_records
+from bot.catalogue.scanners import scan_file
 from bot.catalogue.sources import SourceConfig, SourceFile
 from bot.model import RaiseSite, Record, SiteLines
 
@@ -66,32 +67,65 @@ def test_an_error_names_those_of_the_functions_tried_that_were_caught(tmp_path: 
         assert catalogue.wrapped(wrapped) == ()
 
 
-def test_a_function_of_another_file_is_found_when_only_one_has_its_name(tmp_path: Path) -> None:
-    start = """
-        from thing.loader import Loader, read_header
+START = """
+    from thing.loader import Loader, read_header as header
+    from thing import steps
 
-        def start(path):
-            try:
-                Loader(path)
-            except TypeError as error:
-                raise SystemError("starting failed") from error
+    def start(path):
+        try:
+            Loader(path)
+        except TypeError as error:
+            raise SystemError("starting failed") from error
 
-        def begin(path):
-            try:
-                read_header(path)
-            except (ValueError, KeyError):
-                raise SystemError("beginning failed")
-        """
-    twin = """
-        def read_header(path):
-            raise ValueError("another header")
-        """
+    def begin(path):
+        try:
+            if path:
+                header(path)
+        except (ValueError, KeyError):
+            raise SystemError("beginning failed")
+
+    def go(path):
+        try:
+            steps.take(path)
+        except LookupError as error:
+            raise SystemError("going failed") from error
+    """
+
+STEPS = """
+    def take(path):
+        return _first(path)
+
+    def _first(path):
+        return _second(path)
+
+    def _second(path):
+        raise IndexError("there is no second step")
+    """
+
+TWIN = """
+    def read_header(path):
+        raise ValueError("another header")
+    """
+
+
+def test_a_function_of_another_file_is_found_by_what_is_imported(tmp_path: Path) -> None:
+    with catalogue_of(tmp_path / "one", loader=LOADER, start=START, twin=TWIN, steps=STEPS) as catalogue:
+        starting, beginning, going = (only(catalogue, f"{text} failed") for text in ("starting", "beginning", "going"))
+        none, no_path, no_header = (only(catalogue, text) for text in ("loader needs", "header has no path", "no header there"))
+        assert catalogue.wrapped(starting) == (none,)
+        assert {other.id for other in catalogue.wrapped(beginning)} == {no_path.id, no_header.id}
+        assert catalogue.wrapped(going) == (only(catalogue, "second step"),), "raised by a private function that it calls"
+        assert catalogue.wrapped_by(none) == (starting,)
+        assert {other.id for other in catalogue.wrapped_by(no_path)} == {beginning.id, only(catalogue, "loading failed").id}
+        assert catalogue.wrapped_by(only(catalogue, "second step")) == (going,)
+        assert catalogue.wrapped_by(only(catalogue, "another header")) == ()
+
+
+def test_a_name_that_is_not_imported_means_no_other_file(tmp_path: Path) -> None:
+    start = START.replace("from thing.loader import", "from elsewhere import")
     with catalogue_of(tmp_path / "one", loader=LOADER, start=start) as catalogue:
-        assert catalogue.wrapped(only(catalogue, "starting failed")) == (only(catalogue, "loader needs"),)
-        both = {only(catalogue, "header has no path").id, only(catalogue, "no header there").id}
-        assert {other.id for other in catalogue.wrapped(only(catalogue, "beginning failed"))} == both
-    with catalogue_of(tmp_path / "two", loader=LOADER, start=start, twin=twin) as catalogue:
-        assert catalogue.wrapped(only(catalogue, "beginning failed")) == (), "two functions have that name: no guess"
+        assert catalogue.wrapped(only(catalogue, "starting failed")) == ()
+        assert catalogue.wrapped(only(catalogue, "beginning failed")) == ()
 
 
 @pytest.mark.parametrize(
@@ -109,11 +143,51 @@ def test_what_an_except_catches(types: tuple[str, ...], raised: str, answer: boo
     assert catches(types, raised) is answer
 
 
-def test_calls_are_read_as_they_are_written() -> None:
-    assert calls("x = self.load(read(a), b.c.d(1))\nimport y") == ("self.load", "read", "b.c.d")
+def test_calls_are_named_by_the_modules_that_imports_tell() -> None:
+    source = """
+        import a.b
+        import c.d as e
+        from .near import read, Loader
+        from thing import far as away
+
+        def f(self):
+            try:
+                x = self.load(read(a.b.g(1)), e.h())
+                with away():
+                    Loader.open(y)(lambda: never())
+                own()
+            except Exception:
+                raise ValueError("this did not go well")
+    """
+    (raised,) = scan_file(SourceFile("top/thing/here.py", textwrap.dedent(source).encode()))
+    assert set(raised.tried) == {
+        "self.load", "top.thing.near:read", "a.b:g", "c.d:h", "thing:far", "top.thing.near:Loader.open", "own",
+    }  # fmt: skip
+    (raised,) = scan_file(SourceFile("f.py", b"def f():\n    raise ValueError('nothing was tried')\n"))
+    assert raised.tried == ()
 
 
 def test_a_method_of_some_object_needs_a_name_of_its_own() -> None:
     at = RaiseSite("a.py", "f", (SiteLines("1.0", 1, 1),))
     assert resolve("thing.run", at, [("b.py", "Thing.run")]) is None
     assert resolve("thing.run_all_steps", at, [("b.py", "Thing.run_all_steps")]) == ("b.py", "Thing.run_all_steps")
+
+
+@pytest.mark.parametrize(
+    ("called", "found", "meant"),
+    [
+        ("p.b:f", [("x/p/b.py", "f"), ("x/p/c.py", "f")], ("x/p/b.py", "f")),
+        ("p.b:f", [("x/p/b/__init__.py", "f"), ("x/p/b/d.py", "f")], ("x/p/b/__init__.py", "f")),
+        ("p.b:f", [("x/p/b/d.py", "f")], ("x/p/b/d.py", "f")),
+        ("p.b:f", [("x/p/b/d.py", "f"), ("x/p/b/e.py", "f")], None),
+        ("p.b:f", [("x/q/b.py", "f"), ("x/p/b.py", "K.f")], None),
+        ("p.b:K", [("p/b.py", "K.__init__"), ("p/b.py", "K")], ("p/b.py", "K.__init__")),
+        ("p.b:K.make", [("p/b.py", "K.make"), ("p/b.py", "make")], ("p/b.py", "K.make")),
+        ("f", [("a.py", "f"), ("b.py", "f")], ("a.py", "f")),
+        ("f", [("b.py", "f")], None),
+        ("self.f", [("a.py", "K.f"), ("a.py", "f"), ("b.py", "K.f")], ("a.py", "K.f")),
+    ],
+)
+def test_which_function_a_call_means(called: str, found: list[tuple[str, str]], meant: tuple[str, str] | None) -> None:
+    at = RaiseSite("a.py", "K.g", (SiteLines("1.0", 1, 1),))
+    assert resolve(called, at, found) == meant

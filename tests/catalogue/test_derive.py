@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
 from bot.catalogue.derive import guard, handler, is_public, remedies
 from bot.catalogue.source_config import SourceConfig
 from bot.model import Condition, RaiseSite, SiteLines
+from bot.model.conditions import opposite
 
 CONFIG = SourceConfig(repository="a/b", package="b", path_prefix={"b/": "python/b/"}, releases=("1",))
 
@@ -110,3 +112,47 @@ def test_names_that_others_may_call() -> None:
     assert is_public("K.__init__")
     assert not is_public("K._run")
     assert not is_public("_K.run")
+
+
+def test_an_import_is_no_guard_where_its_version_is_asked_for() -> None:
+    caught = ("except", "ImportError")
+    assert guard([site("K.run", (("try", "import quick\nif quick.__version__ < '1.2':"), caught))]) == ""
+    assert 'find_spec("quick")' in guard([site("K.run", (("try", "import quick"), caught))])
+
+
+def test_a_guard_for_a_function_whose_signature_was_cut_off() -> None:
+    signature = "run(size: int, " + "".join(f"parameter_{number}: int=0, " for number in range(30))
+    cut = signature[:397] + "..."
+    assert guard([site("run", (("if", "size < 3"),), cut)]) == "size >= 3"
+    assert guard([site("run", (("if", "parameter_29 < 3"),), cut)]) == ""
+
+
+def test_a_module_that_is_imported_by_its_name() -> None:
+    tried = (("try", "quick = importlib.import_module('quick.core')\nnote()"), ("except", "ImportError"))
+    assert guard([site("f", tried)]).endswith('find_spec("quick") is not None and find_spec("quick.core") is not None')
+    assert guard([site("f", (("try", "quick = import_module(name)"), ("except", "ImportError")))]) == ""
+
+
+def test_a_handler_runs_what_is_a_coroutine() -> None:
+    found = handler("ValueError", [site("run", signature="async run(size: int)")], CONFIG)
+    assert (
+        found == "import asyncio\n\nfrom b.m import run\n\ntry:\n    asyncio.run(run(...))\nexcept ValueError as error:\n    print(error)"
+    )
+    assert guard([site("run", (("if", "size < 3"),), "async run(size: int)")]) == "size >= 3"
+    assert handler("ValueError", [replace(site("_run", signature="async _run()"), entry="run")], CONFIG) == ""
+    assert handler("HTTPException", [replace(site("run"), code="raise HTTPException(400)")], CONFIG) == "", "the framework answers with it"
+
+
+@pytest.mark.parametrize(
+    ("condition", "other"),
+    [
+        ("a == b", "a != b"),
+        ("not a or b > 3", "a and b <= 3"),
+        ("not (a and b)", "a and b"),
+        ("x in (1, 2)", "x not in (1, 2)"),
+        ("0 <= a < 3", "not 0 <= a < 3"),
+        ("f(a", ""),
+    ],
+)
+def test_the_opposite_of_a_condition(condition: str, other: str) -> None:
+    assert opposite(condition) == other

@@ -32,7 +32,7 @@ class Raised:
     holds other forms in which the same error reaches people (the text handed to a class whose ``__str__`` adds to it). ``type`` is
     ``log:error`` and ``log:warning`` for what is logged, and empty where the source doesn't tell. ``expression`` is what is
     asserted, for an assert without a message. ``through`` names the function that raises what this place hands to it; ``line`` is
-    then the first line of the text, which may stand before ``code``. ``flags``, ``entry`` and ``documented`` are those of
+    then the first line of the text, which may stand before ``code``. ``flags``, ``entry``, ``documented`` and ``tried`` are those of
     :class:`bot.model.RaiseSite`.
     """
 
@@ -52,6 +52,7 @@ class Raised:
     flags: tuple[str, ...] = ()
     entry: str = ""
     documented: tuple[tuple[str, str], ...] = ()
+    tried: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import codecs
-import contextlib
 import gc
 import io
 import re
@@ -18,8 +17,9 @@ from bot.catalogue.scanners import Known, Offer, Scanned, Unreadable
 from bot.catalogue.scanners.python import messages as messages  # registers the texts kept beside the code
 from bot.catalogue.scanners.python.entries import with_entries
 from bot.catalogue.scanners.python.knowledge import Knowledge, offers
-from bot.catalogue.scanners.python.outline import outline
+from bot.catalogue.scanners.python.origins import offered
 from bot.catalogue.scanners.python.raises import Walk
+from bot.catalogue.scanners.python.reached import with_options
 from bot.catalogue.sources import SourceFile
 from bot.registry import SCANNERS
 
@@ -59,8 +59,6 @@ def _decode(data: bytes) -> str:
 
 def _parse(text: str) -> ast.Module:
     """The syntax tree; of a file that this Python refuses, what can be read of it. Raises SyntaxError when that is nothing."""
-    with contextlib.suppress(SyntaxError):
-        return ast.parse(outline(text))
     try:
         return ast.parse(text)
     except SyntaxError:
@@ -84,10 +82,7 @@ def _scan(path: str, text: str, known: Known, flow: bool) -> Scanned:
         if "global " in text:
             walk.volatile.update(name.strip() for line in lines if (found := GLOBAL.match(line)) for name in found[1].split(","))
         walk.module(tree)
-        later = (
-            walk.missed & (walk.constants.keys() | {f"flag:{name}" for name in walk.flags})
-            or knowledge.missed & {fact.name for _, fact in walk.functions} | walk.classes.keys()
-        )
+        later = walk.missed & walk.constants.keys() or knowledge.missed & {fact.name for _, fact in walk.functions} | walk.classes.keys()
         if flow and later:
             # What stands further down in the file was not known when it was needed: walk once more.
             for one in walk.kept:
@@ -104,7 +99,9 @@ def _scan(path: str, text: str, known: Known, flow: bool) -> Scanned:
         raise Unreadable("cannot be parsed: nested too deeply") from error
     except MemoryError as error:
         raise Unreadable("cannot be parsed: needs too much memory") from error
+    values = tuple(offered(path, walk))
+    raised = with_options(walk.raised, walk.asks, walk, values, text)
     own = offers(path, walk.constants, walk.classes.values(), walk.functions, walk.kept, walk.flags)
-    scanned = Scanned(with_entries(walk.raised, walk.spans, text), own, frozenset(knowledge.wants))
+    scanned = Scanned(with_entries(raised, walk.spans, text), (*own, *values), frozenset(knowledge.wants))
     walk.take_apart()
     return scanned

@@ -11,9 +11,10 @@ from bot.catalogue.scanners.python import calls, formatting, messages
 from bot.catalogue.scanners.python.collected import MAX_COLLECTED, Collected, added, collect, fill
 from bot.catalogue.scanners.python.entries import Span
 from bot.catalogue.scanners.python.facts import Argument, Class, Constant, Error, Function, Kept, Parameters, substitute
-from bot.catalogue.scanners.python.flags import Flag, defined, field_of, is_argument, options_of
-from bot.catalogue.scanners.python.flow import Flow, Held
+from bot.catalogue.scanners.python.flags import Flag, options_of
+from bot.catalogue.scanners.python.flow import Held
 from bot.catalogue.scanners.python.knowledge import Knowledge
+from bot.catalogue.scanners.python.origins import Origins
 from bot.catalogue.scanners.python.parts import MAX_ALTERNATIVES, Parts, Texts, cross, distinct, unparse, words
 from bot.catalogue.scanners.python.text import PARAMETER, UNKNOWN, Environment, Items, Opaque, Reader, dictionary
 from bot.model import Hole
@@ -65,15 +66,14 @@ class Place:
         return calls.parameters(self.node.args, self.is_method) if self.node is not None else Parameters(())
 
 
-class Definitions(Flow):
+class Definitions(Origins):
     """Walks functions and classes; ``constants``, ``classes``, ``functions`` and ``kept`` are what is found out about them.
 
     ``earlier`` is the walk before this one over the same module: what it found out is known from the beginning.
     """
 
     def __init__(self, knowledge: Knowledge, earlier: Definitions | None = None) -> None:
-        super().__init__(Reader(self._look_up, self._called, self._table))
-        self.knowledge = knowledge
+        super().__init__(Reader(self._look_up, self._called, self._table), knowledge, dict(earlier.flags) if earlier else {})
         self.place = Place()
         self.constants: dict[str, Constant] = dict(earlier.constants) if earlier else {}
         self.volatile: set[str] = set(earlier.volatile) if earlier else set()
@@ -81,7 +81,6 @@ class Definitions(Flow):
         self.functions: list[tuple[str, Function]] = []
         self.kept: list[Kept] = []
         self.spans: list[Span] = []
-        self.flags: dict[str, Flag] = dict(earlier.flags) if earlier else {}
         self.missed: set[str] = set()
         self.written_at: dict[str, tuple[int, int]] = {}
         self._is_first = earlier is None
@@ -180,6 +179,8 @@ class Definitions(Flow):
 
     def keep(self, target: ast.expr, value: ast.expr, texts: Texts | None) -> None:
         """Keep constants, and what methods keep in ``self.x``."""
+        if type(value) is ast.Call:
+            self.keep_called(value)
         if isinstance(target, ast.Name):
             if texts is not None and self.place.node is not None:
                 self.keep_said(texts)
@@ -190,6 +191,7 @@ class Definitions(Flow):
                 self.keep_added(target.id, value.elts)
         elif self.place.node is not None and not self.quiet:
             self._keep_attribute(target, value)
+            self.keep_set(target, value)
 
     def keep_said(self, texts: Texts) -> None:
         """Remember what held when a variable was set to these texts; of one that is set twice, nothing is known."""
@@ -271,6 +273,7 @@ class Definitions(Flow):
 
     def keep_returned(self, node: ast.expr, errors: Sequence[Error]) -> None:
         """Remember what a function returns: a text, or an exception for its caller to raise."""
+        self.keep_result(node)
         texts = self.reader.texts(node)
         if self.place.owner is not None and self.place.name.endswith(".__str__"):
             texts = self._own_text(node, texts)
@@ -331,35 +334,6 @@ class Definitions(Flow):
     def _table(self, node: ast.expr) -> Items | None:
         found = self._constant(node)
         return found.items or None if found is not None else None
-
-    def keep_field(self, statement: ast.AnnAssign) -> None:
-        """Remember the option that a field of a dataclass of arguments stands for."""
-        if self.place.node is None and self.place.class_name and (found := field_of(statement)) is not None:
-            self.flags[found[0]] = found[1]
-
-    def defines(self, node: ast.Call) -> bool:
-        """Whether a call defines an option, which is remembered."""
-        found = defined(node)
-        if found is not None:
-            self.flags[found[0]] = found[1]
-        return found is not None
-
-    def flag(self, node: ast.expr, depth: int = 2) -> Flag | None:
-        """The command-line option that a name or attribute holds."""
-        if isinstance(node, ast.Name):
-            if node.id in self.place.options:
-                return self.place.options[node.id]
-            held = self.reader.environment.get(node.id, ())
-            value = held[0] if len(held) == 1 else None
-            read = value.node if isinstance(value, Opaque) else None
-            return self.flag(read, depth - 1) if isinstance(read, ast.Attribute) and depth else None
-        if not isinstance(node, ast.Attribute) or not is_argument(node):
-            return None
-        own = self.flags.get(node.attr)
-        if own is not None:
-            return own
-        self.missed.add(f"flag:{node.attr}")
-        return None if calls.is_self(node.value) else self.knowledge.flag(node.attr)
 
     def _constant(self, node: ast.expr) -> Constant | None:
         if isinstance(node, ast.Name):

@@ -1,18 +1,17 @@
-"""Command-line options: where they are defined, and which of them lead to a place.
+"""Command-line options: where they are defined, and what reads them.
 
 Defined by ``add_argument("--x")`` of :mod:`argparse`, by a field of a dataclass of arguments (``x: A[str, Arg(help=…)]``: ``--x``), and by
-an option of click or typer. Read in a condition as an attribute of something that is named like arguments: ``args.x``, ``cfg.x == "a"``.
+an option of click or typer. Read as an attribute of something that is named like arguments: ``args.x``, ``cfg.x == "a"``.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from bot.catalogue.scanners.python.calls import is_self, last_name
-from bot.catalogue.scanners.python.flow import Held
 
 ARGUMENTS = re.compile(r"(^|_)(args|arguments|cfg|config|conf|options|opts|opt|flags|namespace|ns)(_|$)")
 """Names of things that hold the arguments of a command."""
@@ -21,19 +20,15 @@ FIELDS = re.compile(r"(Arg|Argument|Option|Field|Flag)$")
 DESCRIBED = frozenset({"A", "Annotated"})
 SWITCHES = frozenset({"store_true", "store_false"})
 
-MAX_FLAGS = 6
-"""Options named for one place."""
-
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """An option as it is written on a command line. ``switch`` says that it takes no value."""
+    """An option as it is written on a command line. ``switch`` says that it takes no value; ``default`` is the one that needs no option,
+    where it is a text or number."""
 
     name: str
     switch: bool = False
-
-
-Find = Callable[[ast.expr], Flag | None]
+    default: str = field(default="", compare=False)
 
 
 def defined(node: ast.Call) -> tuple[str, Flag] | None:
@@ -54,7 +49,7 @@ def defined(node: ast.Call) -> tuple[str, Flag] | None:
     action, is_flag = keywords.get("action"), keywords.get("is_flag")
     switch = isinstance(action, ast.Constant) and action.value in SWITCHES
     switch = switch or "/" in longest or (isinstance(is_flag, ast.Constant) and is_flag.value is True)
-    return dest or name.lstrip("-").replace("-", "_"), Flag(name, switch)
+    return dest or name.lstrip("-").replace("-", "_"), Flag(name, switch, _default(keywords.get("default")))
 
 
 def field_of(statement: ast.AnnAssign) -> tuple[str, Flag] | None:
@@ -68,7 +63,12 @@ def field_of(statement: ast.AnnAssign) -> tuple[str, Flag] | None:
         return None
     given = [value.value for value in about.args if isinstance(value, ast.Constant)] if about is not None else []
     name = next((name for name in given if isinstance(name, str) and name.startswith("--")), "--" + target.id.replace("_", "-"))
-    return target.id, Flag(name.partition("/")[0], isinstance(parts[0], ast.Name) and parts[0].id == "bool")
+    return target.id, Flag(name.partition("/")[0], isinstance(parts[0], ast.Name) and parts[0].id == "bool", _default(statement.value))
+
+
+def _default(node: ast.expr | None) -> str:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
 
 
 def _is_text(node: ast.expr) -> bool:
@@ -98,54 +98,3 @@ def is_argument(node: ast.Attribute) -> bool:
     """Whether an attribute is read from something that is named like the arguments of a command."""
     of = node.value.func if isinstance(node.value, ast.Call) else node.value
     return ARGUMENTS.search(last_name(of)) is not None or is_self(of)
-
-
-def leading(conditions: Iterable[Held], find: Find) -> tuple[str, ...]:
-    """The options, with their values where the conditions name them, that lead to a place."""
-    found: dict[str, None] = {}
-    for held in conditions:
-        if held.kind in ("if", "unless", "assert") and isinstance(held.what, ast.expr):
-            for written in _written(held.what, held.kind == "if", find):
-                if not (held.early and written.endswith("…")):  # that some value was fine leads nowhere
-                    found[written] = None
-    # "--x" says nothing more where "--x a" is there as well.
-    return tuple(one for one in found if not any(other.startswith(f"{one} ") for other in found))[:MAX_FLAGS]
-
-
-def _written(test: ast.expr, holds: bool, find: Find) -> Iterator[str]:
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield from _written(test.operand, not holds, find)
-    elif isinstance(test, ast.BoolOp):
-        # Of "a or b" that holds (of "a and b" that doesn't) nobody knows which one it was.
-        if isinstance(test.op, ast.And) == holds:
-            for value in test.values:
-                yield from _written(value, holds, find)
-    elif isinstance(test, ast.Compare) and len(test.ops) == 1:
-        yield from _compared(test.left, test.ops[0], test.comparators[0], holds, find)
-    elif holds and isinstance(test, ast.Name | ast.Attribute) and (flag := find(test)) is not None:
-        yield flag.name if flag.switch else f"{flag.name} …"
-
-
-def _compared(left: ast.expr, sign: ast.cmpop, right: ast.expr, holds: bool, find: Find) -> Iterator[str]:
-    flag = find(left) if isinstance(left, ast.Name | ast.Attribute) else None
-    if flag is None:
-        return
-    equal = isinstance(sign, ast.Eq | ast.Is) if holds else isinstance(sign, ast.NotEq | ast.IsNot)
-    if isinstance(right, ast.Constant) and isinstance(sign, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
-        value = right.value
-        if equal and isinstance(value, str | int | float) and not isinstance(value, bool) and not flag.switch:
-            yield f"{flag.name} {_shell(str(value))}"
-        elif (value is None or value is False or value == "") and not equal:
-            yield flag.name if flag.switch else f"{flag.name} …"
-        elif equal and value is True:
-            yield flag.name
-    elif isinstance(sign, ast.In if holds else ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
-        values = [value.value for value in right.elts if isinstance(value, ast.Constant) and isinstance(value.value, str)]
-        if values and len(values) == len(right.elts):
-            yield f"{flag.name} {'|'.join(map(_shell, values[:4]))}"
-    elif not isinstance(sign, ast.In | ast.NotIn) and not flag.switch:
-        yield f"{flag.name} …"
-
-
-def _shell(value: str) -> str:
-    return value if re.fullmatch(r"[\w./:+-]{1,80}", value) else "…"

@@ -100,8 +100,11 @@ class Knowledge:
     def flag(self, name: str) -> Flag | None:
         """The command-line option that is read under a name, when all files that define one say the same."""
         self.wants.add(f"flag:{name}")
-        names = {offer.value for offer in self.known.get(f"flag:{name}", ()) if isinstance(offer.value, Flag)}
-        return next(iter(names)) if len(names) == 1 else None
+        found = [offer.value for offer in self.known.get(f"flag:{name}", ()) if isinstance(offer.value, Flag)]
+        if not found or any(other != found[0] for other in found):
+            return None
+        same = all(other.default == found[0].default for other in found)
+        return found[0] if same else replace(found[0], default="")
 
     def constant(self, node: ast.Name | ast.Attribute) -> Constant | None:
         """An imported constant: ``NAME``, ``module.NAME``, ``Class.NAME``, ``Class.MEMBER.value``."""
@@ -144,10 +147,10 @@ class Knowledge:
         if mine:
             same = [fact for owner, fact in self.own_functions if fact.name == name and owner == class_name]
             own = same or own
-        if own and (mine or _is_distinctive(name)):
+        if own and (mine or is_distinctive(name)):
             return self._linked(own)
         module = self.imports.names.get(receiver.id) if isinstance(receiver, ast.Name) else None
-        if module is not None or mine or _is_distinctive(name):
+        if module is not None or mine or is_distinctive(name):
             self.wants.add(f"function:{name}")
             found = self._chosen(f"function:{name}", receiver.id if module and isinstance(receiver, ast.Name) else "", Function)
             return self._linked([found] if found else [])
@@ -180,7 +183,7 @@ class Knowledge:
         imported = self.imports.names.get(local)
         if imported is not None and imported[0]:
             module = imported[0]
-            exact = [offer for offer in offers if _ends(dotted(offer.path), module)]
+            exact = [offer for offer in offers if ends(dotted(offer.path), module)]
             inside = [offer for offer in offers if f".{module}." in f".{dotted(offer.path)}."]
             family = [offer for offer in offers if module.split(".")[0] in dotted(offer.path).split(".")]
             offers = exact or inside or family
@@ -189,11 +192,13 @@ class Knowledge:
         return chosen if isinstance(chosen, kind) else None
 
 
-def _ends(name: str, module: str) -> bool:
+def ends(name: str, module: str) -> bool:
+    """Whether a path's dotted name (:func:`dotted`) is that of a module."""
     return name == module or name.endswith("." + module)
 
 
-def _is_distinctive(name: str) -> bool:
+def is_distinctive(name: str) -> bool:
+    """Whether a name is long enough not to be shared by chance."""
     return len(name) >= MIN_NAME and "_" in name.strip("_")
 
 

@@ -12,14 +12,15 @@ from collections.abc import Iterable, Sequence
 
 from bot.catalogue.scanners import Raised
 from bot.catalogue.scanners.python import calls, code, docstrings
+from bot.catalogue.scanners.python.asked import Clause
 from bot.catalogue.scanners.python.collected import is_pure
 from bot.catalogue.scanners.python.definitions import EXCEPTION_BASE, Definitions
 from bot.catalogue.scanners.python.facts import ALIASES, STARRED, Argument, Error, Function
-from bot.catalogue.scanners.python.flags import leading
 from bot.catalogue.scanners.python.flow import FLOW, Held
 from bot.catalogue.scanners.python.knowledge import Knowledge
 from bot.catalogue.scanners.python.parts import unparse, words
 from bot.catalogue.scanners.python.text import Environment, Opaque
+from bot.catalogue.scanners.python.tries import called_in
 from bot.model import Condition, Hole, Template
 
 MAX_CODE_LINES = 12
@@ -46,13 +47,17 @@ NEAR = 2
 
 
 class Walk(Definitions):
-    """One walk over a module; after :meth:`module`, ``raised`` holds what it raises, in the order of the lines."""
+    """One walk over a module; after :meth:`module`, ``raised`` holds what it raises, in the order of the lines.
+
+    ``asks`` holds what the conditions of each ask of values.
+    """
 
     def __init__(self, path: str, lines: Sequence[str], knowledge: Knowledge, earlier: Walk | None = None) -> None:
         super().__init__(knowledge, earlier)
         self.path = path
         self.lines = lines
         self.raised: list[Raised] = []
+        self.asks: list[tuple[Clause, ...]] = []
         self._written: dict[int, str] = {}
         self._docstrings: dict[str, dict[str, str]] = {}
 
@@ -94,6 +99,7 @@ class Walk(Definitions):
             return None
         if self.adds(node) or self.defines(node):
             return None
+        self.keep_called(node)
         logged = calls.logged(node)
         if logged is not None:
             for parts in calls.logged_texts(logged, self.reader):
@@ -120,6 +126,7 @@ class Walk(Definitions):
         node = statement.value.value if isinstance(statement.value, ast.Await) else statement.value
         if node is None or self.quiet or self.place.node is None:
             return False
+        self.keep_called(node)
         makes = isinstance(node, ast.Call) and EXCEPTION_BASE.search(calls.last_name(node.func))
         self.keep_returned(node, self._errors(node) if makes else ())
         name, type, said = calls.answered(node, self.reader)
@@ -232,6 +239,7 @@ class Walk(Definitions):
     def _add(self, statement: ast.stmt, error: Error, kind: str, expression: str, through: str, first: int) -> None:
         begin, last = statement.lineno, statement.end_lineno or statement.lineno
         printed = "\n".join(line.strip() for line in self.lines[begin - 1 : min(last, begin - 1 + MAX_CODE_LINES)])
+        self.asks.append(self.asked() if kind != "warning" else ())
         self.raised.append(
             Raised(
                 type=error.type,
@@ -246,8 +254,8 @@ class Walk(Definitions):
                 conditions=self._conditions(),
                 signature=self._signature(),
                 through=through,
-                flags=leading(self.conditions, self.flag) if kind != "warning" else (),
                 documented=self._documented(error),
+                tried=self._tried_calls(),
                 also=tuple(Template(parts) for parts in error.also if words(parts) >= calls.MIN_WORDS),
             )
         )
@@ -286,6 +294,13 @@ class Walk(Definitions):
         compound = hasattr(statement, "body") or isinstance(statement, ast.Match)
         return _cut(self.lines[statement.lineno - 1].strip() if compound else _simple(statement))
 
+    def _tried_calls(self) -> tuple[str, ...]:
+        """What was called by the innermost ``try`` in whose handler the statement stands."""
+        for held in reversed(self.conditions):
+            if held.kind == "try" and isinstance(held.what, ast.Try | ast.TryStar):
+                return called_in(held.what, self.knowledge.imports.names)
+        return ()
+
     def _documented(self, error: Error) -> tuple[tuple[str, str], ...]:
         """What the docstring says of the parameters that the text or a condition names; a class has its own for ``__init__``."""
         place = self.place
@@ -305,7 +320,7 @@ class Walk(Definitions):
         return tuple((name, documented[name]) for name in wanted[:MAX_DOCUMENTED])
 
     def _signature(self) -> str:
-        """The function's name and parameters."""
+        """The function's name and parameters, after ``async`` where it is a coroutine."""
         node = self.place.node
         if node is None:
             return ""
@@ -347,7 +362,8 @@ def _simple(statement: ast.stmt) -> str:
 
 
 def _definition(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    name = f"async {node.name}" if isinstance(node, ast.AsyncFunctionDef) else node.name
     try:
-        return f"{node.name}({code.parameters(node.args)})"
+        return f"{name}({code.parameters(node.args)})"
     except (RecursionError, ValueError, KeyError):
-        return f"{node.name}(...)"
+        return f"{name}(...)"
