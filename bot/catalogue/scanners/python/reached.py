@@ -167,8 +167,13 @@ class _Chains:
         """Whether all calls that the text of the file shows of a private function or method were read; its definition shows as one more."""
         last = name.rpartition(".")[2]
         read = len(self.own[name]) + 1
-        # As part of a longer name it counts as well, so the quick count is never too low.
-        return self.text.count(last) == read or len(re.findall(rf"\b{re.escape(last)}\b", self.text)) == read
+        # As part of a longer name it counts as well, so the quick count is never too low. The pattern begins with the name itself: with a
+        # boundary before it, every character of the file would be tried.
+        return self.text.count(last) == read or sum(map(self._begins, re.finditer(re.escape(last) + r"\b", self.text))) == read
+
+    def _begins(self, found: re.Match[str]) -> bool:
+        before = self.text[found.start() - 1] if found.start() else " "
+        return not (before.isalnum() or before == "_")
 
     def _agreed(self, key: str, kind: type[F]) -> tuple[str, F] | None:
         """The fact of a kind that all files agree on, and a path that it stands in."""
