@@ -41,8 +41,9 @@ def check(paths: list[Path] | None = PATHS, format: Format = FORMAT, online: boo
     """Check record files; each fault is named with file, line and mend.
 
     Keys, wording, placeholders, code, links; options, environment variables and modules are held against the newest release that a scan
-    has kept. Where the catalogue of the repository is built (`explainbot scan`), the examples of a record must be answered with it, and
-    its confusers must not. Exits 1 when something is wrong.
+    has kept. Guard and handler are run among stubs, in a process without rights; nothing of the project is run. Where the catalogue of the
+    repository is built (`explainbot scan`), the examples of a record must be answered with it, and its confusers must not. Exits 1 when
+    something is wrong.
 
     Examples:
 
@@ -121,6 +122,7 @@ def _check_texts(
     from bot.catalogue.prose import Remark, check_prose
     from bot.catalogue.records import Fault, find_line
     from bot.catalogue.source_config import load_source
+    from bot.catalogue.trials.trying import try_code
 
     def fault(record: Record, said: Remark) -> Fault:
         line = find_line(settings.errors_dir, record.file, said.needle, *said.where)
@@ -136,6 +138,14 @@ def _check_texts(
         # A text that is gone is explained for those who run the releases that had it, with the options that those had.
         held = None if joined is not None and joined.status == "obsolete" else names
         yield from (fault(record, remark) for remark in (*check_prose(record), *check_claims(record, held, config, LINK_HOSTS)))
+    sites = ((record, joined.sites if catalogue is not None and (joined := catalogue.get(record.id)) else ()) for record in records)
+    trials = try_code(sites)
+    yield from (fault(record, remark) for record, remark in trials.remarks)
+    if trials.held or trials.ran or trials.unjudged:
+        counts = f"{trials.held} held against what the source raises, {trials.ran} only run, {len(trials.unjudged)} not judged"
+        typer.echo(f"{repository}: guards and handlers: {counts}", err=True)
+    for record, part, why in trials.unjudged:
+        typer.echo(f"{_shown(settings.errors_dir / record.file)}: `{part}` is not judged: {why}", err=True)
     if online:
         yield from (fault(record, remark) for record, remark in check_packages(records))
 
