@@ -27,7 +27,7 @@ MAX_DEATHS = 5
 MAX_SITES = 20
 MAX_CONDITIONS = 12
 
-_START = "import sys; sys.path.insert(0, sys.argv[1]); from bot.catalogue.trials.stage import main; main()"
+_START = "import sys; sys.path.append(sys.argv[1]); from bot.catalogue.trials.stage import main; main()"
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ROOT = Path(__file__).parents[3]
 
