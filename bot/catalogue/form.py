@@ -104,6 +104,7 @@ _Code = Annotated[str, AfterValidator(_code), Field(min_length=1)]
 _Message = Annotated[str, AfterValidator(_message), Field(min_length=1)]
 _Type = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*((\.|::?)[A-Za-z_][A-Za-z0-9_]*)*$")]
 _Commit = Annotated[str, Field(pattern="^[0-9a-f]{7,40}$")]
+_State = Annotated[str, Field(pattern=r"^([0-9a-f]{7,40}|[A-Za-z0-9._-]*[0-9]\.[0-9][A-Za-z0-9._-]*)$", max_length=100)]
 _Number = Annotated[int, BeforeValidator(_number), WithJsonSchema({"type": "integer", "minimum": 1})]
 _Date = Annotated[str, AfterValidator(_date), Field(json_schema_extra={"format": "date"})]
 _TEXT_SCHEMA = {"type": "string", "minLength": 1}
@@ -123,7 +124,7 @@ class SourcePart(_Part):
 
     path: Annotated[_Text, AfterValidator(_source_path)] = Field(description="Path in the repository")
     line: _Number = Field(description="Line of the raise")
-    commit: _Commit = Field(description="Commit looked at, 7 to 40 hex digits")
+    commit: _State = Field(description="Commit looked at, 7 to 40 hex digits, or the tag of a release")
 
 
 class FixPart(_Part):

@@ -151,6 +151,7 @@ def _check_texts(
     """What people wrote: wording, code, links, and what it says of the project."""
     from bot.answering.sanitise import LINK_HOSTS
     from bot.catalogue.claims import check_claims, check_packages, source_names
+    from bot.catalogue.pins import check_pins
     from bot.catalogue.prose import check_prose
     from bot.catalogue.source_config import load_source
 
@@ -164,6 +165,14 @@ def _check_texts(
         # A text that is gone is explained for those who run the releases that had it, with the options that those had.
         held = None if joined is not None and joined.status == "obsolete" else names
         yield from (_fault(settings, record, remark) for remark in (*check_prose(record), *check_claims(record, held, config, LINK_HOSTS)))
+    unknown = 0
+    releases = catalogue.releases if catalogue is not None else ()
+    for record in records if releases else ():
+        remarks, unscanned = check_pins(record, _sites(record, catalogue), config, releases)
+        unknown += unscanned
+        yield from (_fault(settings, record, remark) for remark in remarks)
+    if unknown:
+        typer.echo(f"{repository}: {unknown} lines are pinned to commits or tags that are not scanned, and not looked up", err=True)
     if online:
         yield from (_fault(settings, record, remark) for record, remark in check_packages(records))
 
