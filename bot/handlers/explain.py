@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from bot.answering import answer
-from bot.answering.language import spoken
+from bot.answering.language import ENGLISH, spoken
 from bot.answering.replies import gone_text
 from bot.catalogue.catalogue import Catalogue
 from bot.config import ExplainSection, RepoConfig
@@ -42,11 +42,17 @@ class Explained:
 
 
 def explain_text(
-    title: str, body: str, catalogue: Catalogue, config: RepoConfig, record_url: Callable[[str], str], minimum: float = 0.0
+    title: str,
+    body: str,
+    catalogue: Catalogue,
+    config: RepoConfig,
+    record_url: Callable[[str], str],
+    minimum: float = 0.0,
+    language: str | None = None,
 ) -> Explained:
-    """Read an issue's text, hold it against the catalogue, and say what there is to say."""
+    """Read an issue's text, hold it against the catalogue, and say what there is to say; in the text's own language unless told."""
     verdict = match(read(title, body), catalogue)
-    comment = answer(verdict, catalogue.source_url, record_url, catalogue.related, catalogue.releases, spoken(title, body))
+    comment = answer(verdict, catalogue.source_url, record_url, catalogue.related, catalogue.releases, language or spoken(title, body))
     return Explained(verdict, comment, bool(comment) and is_posted(verdict, config, minimum))
 
 
@@ -110,7 +116,9 @@ def answer_unasked(issue: Issue, context: Context) -> tuple[Effect, ...]:
         # What was said is told again from the record alone: the reporter may have taken out what must not stand here.
         before = next((given.records for given in context.memory.given(issue.number) if given.purpose == AUTO), ())
         record = context.catalogue.get(before[0]) if before else None
-        return remember, WithdrawAnswer(issue.number, AUTO, gone_text(about(record, context) if record else ""))
+        language = spoken(issue.title, issue.body)
+        said = about(record, context, language) if record else ""
+        return remember, WithdrawAnswer(issue.number, AUTO, gone_text(said, language))
     effects: tuple[Effect, ...] = (remember, PostAnswer(issue.number, AUTO, explained.comment, explained.records))
     labels = area_labels(explained.verdict, context.catalogue, context.config) if context.config.labels else ()
     if missing := tuple(label for label in labels if label not in issue.labels):
@@ -122,14 +130,19 @@ def answer_as(record: Record, issue: Issue, context: Context) -> tuple[Effect, .
     """Make the automatic comment of an issue be about this record."""
     assert context.catalogue is not None  # noqa: S101
     verdict = named(record, match(read(issue.title, issue.body), context.catalogue), "a maintainer said so")
-    text = answer(verdict, context.catalogue.source_url, context.record_url, context.catalogue.related)
+    text = _say(verdict, context, spoken(issue.title, issue.body))
     return Remember(issue.number, "answer", (record.id,)), PostAnswer(issue.number, AUTO, text, (record.id,))
 
 
-def about(record: Record, context: Context) -> str:
+def about(record: Record, context: Context, language: str = ENGLISH) -> str:
     """The answer for a record alone, without a word of any reporter's."""
-    assert context.catalogue is not None  # noqa: S101
-    return answer(named(record, None, "somebody asked for it by its id"), context.catalogue.source_url, context.record_url)
+    return _say(named(record, None, "somebody asked for it by its id"), context, language)
+
+
+def _say(verdict: Verdict, context: Context, language: str) -> str:
+    catalogue = context.catalogue
+    assert catalogue is not None  # noqa: S101
+    return answer(verdict, catalogue.source_url, context.record_url, catalogue.related, catalogue.releases, language)
 
 
 def named(record: Record, verdict: Verdict | None, why: str) -> Verdict:
