@@ -15,7 +15,7 @@ from bot.answering.language import ENGLISH, SENTENCES, say
 from bot.answering.passages import RecordUrl, SourceUrl, fold
 from bot.answering.sanitise import code, cut_line, link, plain, start_of_line
 from bot.answering.words import printed_type
-from bot.model import Match, Record, Verdict
+from bot.model import Earlier, Match, Record, Verdict
 
 MAX_COMMENT = 8_000
 """Characters of a comment, at most. GitHub takes 65,536."""
@@ -42,13 +42,15 @@ def answer(
     related: Callable[[Record], Sequence[Record]] | None = None,
     releases: Sequence[str] = (),
     language: str = ENGLISH,
+    earlier: Sequence[Earlier] = (),
 ) -> str:
     """The comment for a verdict, in Markdown; "" for a silent one.
 
     ``source_url`` makes the permalink of a raise site in a release (None: the newest that has it), ``record_url`` the address of
     a record's page from its id. ``related`` finds the records that a written record names as related; without it, they are named
     as the record names them. ``releases`` are those of the catalogue, oldest first: with them the comment says since when there is such
-    an error, and until when. ``language`` is the bot's (:func:`bot.answering.language.spoken`).
+    an error, and until when. ``language`` is the bot's (:func:`bot.answering.language.spoken`). ``earlier`` are issues that hold the same
+    error.
     """
     if verdict.decision == "silent" or not verdict.matches:
         return ""
@@ -65,6 +67,7 @@ def answer(
         (4, passages.example_fix(record.example)),
         (8, passages.guard_and_handler(record, language)),
         (5, passages.others(verdict.matches, record_url, language)),
+        (6, passages.earlier(earlier, language)),
         (7, passages.related(record, record_url, related, language)),
     ]
     footer = _footer(record, record_url, language)

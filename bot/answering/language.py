@@ -29,6 +29,13 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "the type": ("the {type} ", "{type} 错误："),
     "raised at": (" raised at {at}", "（抛出于 {at}）"),
     "related": ("Related: {items}", "相关错误：{items}"),
+    "earlier": ("Earlier issues with this error: {items}", "此前出现同样错误的 issue：{items}"),
+    "ended": ("{issue} ({how})", "{issue}（{how}）"),
+    "open": ("still open", "未关闭"),
+    "closed": ("closed", "已关闭"),
+    "completed": ("closed as completed", "已解决并关闭"),
+    "not_planned": ("closed as not planned", "已关闭，不计划处理"),
+    "duplicate": ("closed as a duplicate", "作为重复问题关闭"),
     "page": ("Everything known about this error", "关于此错误的全部信息"),
     "footer": (
         "{page} · Wrong? Reply `/explain wrong` · Not wanted on this issue? Reply `/explain off`",

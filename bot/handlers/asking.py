@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.answering.comment import nothing_found_text, why_text
 from bot.answering.replies import all_text, elsewhere_text, unclear_text
 from bot.handlers import Context
-from bot.handlers.explain import Explained, about, explain_text
+from bot.handlers.explain import Explained, about, earlier_issues, explain_text
 from bot.handlers.help import ANYONE, Asked, say
 from bot.model import Effect
 from bot.reading import read
@@ -84,4 +84,12 @@ def explain_asked(asked: Asked, context: Context) -> Explained | None:
 def _explain(title: str, body: str, asked: Asked, context: Context) -> Explained | None:
     if context.catalogue is None:
         return None
-    return explain_text(title, body, context.catalogue, context.config, context.record_url, language=asked.language)
+    return explain_text(
+        title,
+        body,
+        context.catalogue,
+        context.config,
+        context.record_url,
+        language=asked.language,
+        find_earlier=lambda id: earlier_issues(id, asked.issue.number, context),
+    )

@@ -28,6 +28,7 @@ from bot.answering.words import circumstances, newest
 from bot.model import (
     Capture,
     Condition,
+    Earlier,
     Example,
     Hole,
     Match,
@@ -217,6 +218,22 @@ def test_what_the_page_has_as_well_is_left_out_of_a_long_comment() -> None:
     assert "Related" not in text
     in_order(text, "6. 5 word", "```diff", "Why this matched", "Everything known")
     assert "fall_back()" in said(MATCH)
+
+
+def test_how_earlier_issues_ended_is_told_with_links_that_leave_no_mark() -> None:
+    address = "https://github.com/octo/engine/issues/{}"
+    ended = [(9, True, ""), (8, False, "completed"), (7, False, "not_planned"), (6, False, "duplicate")]
+    issues = [Earlier(number, address.format(number), is_open, reason) for number, is_open, reason in ended]
+    text = answer(Verdict("answer", (MATCH,)), source_url, record_url, earlier=issues)
+    link = "https://redirect.github.com/octo/engine/issues/{}"
+    assert (
+        f"Earlier issues with this error: [issue 9]({link.format(9)}) (still open), [issue 8]({link.format(8)}) (closed as completed), "
+        f"and [issue 7]({link.format(7)}) (closed as not planned)"
+    ) in text
+    hostile = Earlier(5, "javascript:alert(1)//@octocat #4", False, "@octocat see #3")
+    assert "Earlier issues with this error: issue 5 (closed)" in answer(
+        Verdict("answer", (MATCH,)), source_url, record_url, earlier=[hostile]
+    )
 
 
 def test_related_errors_that_nobody_explained_are_left_to_the_page() -> None:
