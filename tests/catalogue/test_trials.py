@@ -46,6 +46,7 @@ DIVIDES = "def fits(tp_size: int, nodes: int) -> bool:\n    return {}"
         (IMPORT.format(False, True), MISSING),
         (DIVIDES.format("nodes > 0 and tp_size % nodes == 0"), UNEVEN),
         ("def known(name: str) -> bool:\n    return name in ('a', 'b')", (Condition("unless", "name == 'a' or name == 'b'"),)),
+        ("def plain(pages: int | None) -> bool:\n    return pages in (1, None)", (Condition("unless", "cfg.pages in (1, None)"),)),
         (
             "import torch\n\ndef new_enough() -> bool:\n    return torch.cuda.get_device_capability()[0] >= 9",
             (Condition("if", "torch.cuda.get_device_capability()[0] < 9"),),

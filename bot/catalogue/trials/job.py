@@ -191,7 +191,7 @@ def _locals(tree: ast.expr) -> set[str]:
     """Names whose own value is asked, and not that of an attribute or a call of theirs."""
     reached = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     reached |= {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in reached}
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in reached}
 
 
 class _Renamed(ast.NodeTransformer):

@@ -34,7 +34,7 @@ MEMORY = 512 * 2**20
 def argument(name: str, kind: str, world: World) -> Any:
     """A value for a parameter of that annotation."""
     wanted = kind.replace(" ", "").split("|")
-    if "None" in wanted and world.draw(f"{name} is None", (True, False, False)):
+    if "None" in wanted and world.chance.random() < 0.3:
         return None
     pools = {"int": world.job.numbers, "float": world.job.fractions, "bool": (True, False), "str": world.job.texts}
     return world.chance.choice(pools[wanted[0]]) if wanted[0] in pools else Stub(name, world)
