@@ -310,7 +310,7 @@ def test_a_value_inside_a_hidden_part_is_hidden_too() -> None:
 HOSTILE = [
         "@octocat", "#12", "o/r#3", "GH-4", "https://github.com/o/r/issues/1", "www.e.example", "```", "`", "~~~~", "</details>",
         "<details open>", "<!--", "-->", "<b>", "<img src=//e>", "![x](http://e/i.png)", "[x](http://e)", "# h", "\n", "\n\n", "\n- ",
-        "\n1. ",
+        "\n1. ", "[^1]", "\n[^1]: x",
         "\n    ", "/close", "\n/lgtm", "\nDuplicate of #5", "\n@bot merge", "\u202e", "\u200b", "\u2028/approve", "\ud800", "\x00",
         "0123456789abcdef0123456789abcdef01234567", "a@e.example", "&lt;", "|", "$x$", "\n---\n", "\n===\n", "<sub>", "</sub>", "{tp_size}",
         "(", ")", "]", "\\", "<https://e.example>", "\n> [!NOTE]\n> x", "word ", "x" * 300, "`" * 80,
@@ -383,7 +383,7 @@ class Rendered(HTMLParser):
         self.outside: list[str] = []
         self.open: list[str] = []
         self.folds = 0
-        self.feed(cmarkgfm.github_flavored_markdown_to_html(markdown, options=Options.CMARK_OPT_UNSAFE))
+        self.feed(cmarkgfm.github_flavored_markdown_to_html(markdown, options=Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
