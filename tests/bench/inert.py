@@ -6,7 +6,7 @@ Each seed is a whole answer in which some seven messages of hostile pieces (ment
 stand where a reporter's text comes to stand: as errors, types and values. Every hundredth seed also makes answers, replies and reasons
 in which all that anybody wrote is hostile. The oracle is that of ``tests/answering/test_comment.py``: no mention, reference, link, image,
 HTML, heading or command that is not ours, all tags closed, the footer there, 8,000 characters at most. A run goes on at ``--from`` where
-another one ended; failing seeds are printed.
+another one ended; failing seeds are printed (they are other texts once the lists of pieces have changed).
 """
 
 # ruff: noqa: E402 - run as a script, its imports need the repository on the path first
@@ -29,10 +29,10 @@ from bot.model import Capture, Earlier, Match, Occurrence, Reason, Verdict
 from tests.answering.test_comment import HOSTILE, MATCH, Hostile, assert_inert, record_url, source_url
 
 MORE = [
-    "@org/team", "owner/repo#34", "gh-7", "HTTPS://E.EXAMPLE", "ftp://e.example", "mailto:a@e.example", "xmpp:a@e.example", "<script>",
-    "<svg", "[^1]", "[^1]: x", "- [ ] x", "| a | b |\n|---|---|\n| c | d |", "```mermaid\n", "$$\nx\n$$", "```math\n", "&#64;octocat",
-    "&commat;x", "&#35;1", "\u2069", "\u200d", "\ufeff", "\u0085/close", "\u2029@x", "\r", "\r\n/close", "\t/close", "\u3000/close",
-    "bors r+", "!deploy", "/explain off", "Duplicate of https://github.com/o/r/issues/3", "duplicate of o/r#3", "closes #4",
+    "@org/team", "owner/repo#34", "gh-7", "HTTPS://E.EXAMPLE", "ftp://e.example", "a@.e", "mailto:a@e.example", "xmpp:a@e.example",
+    "<script>", "<svg", "[^1]", "[^1]: x", "- [ ] x", "| a | b |\n|---|---|\n| c | d |", "```mermaid\n", "$$\nx\n$$", "```math\n",
+    "&#64;octocat", "&commat;x", "&#35;1", "\u2069", "\u200d", "\ufeff", "\u0085/close", "\u2029@x", "\r", "\r\n/close", "\t/close",
+    "\u3000/close", "bors r+", "!deploy", "/explain off", "Duplicate of https://github.com/o/r/issues/3", "duplicate of o/r#3", "closes #4",
     "Fixes GH-5", "[skip ci]", "@dependabot merge", "@rustbot label +x", "/lgtm cancel", "/approve no-issue", "\\@x", "\\`", "``@x``",
     "`` ` ``", "*", "**", "_", "__", "~~", "\n    @x", "\n\t#1", "\n1) x", "\n+ x", "\n***\n", "[x]: http://e\n", "[x][y]", "![x][y]",
     "<a@e.example>", "<x:y>", "<?php", "<!DOCTYPE", "<![CDATA[", "]]>", "\n<div>\n", "\n</sub>\n", "</summary>", "<br>", "&",
