@@ -65,6 +65,12 @@ class Settings(BaseSettings):
     comments_per_repository: int = Field(60, ge=0, description="New comments in an hour on one repository; 0: no limit")
     records_repository: str = Field("", description="OWNER/NAME where record files are kept, for `/explain record`; may be empty")
 
+    draft_url: str = Field(
+        "", description="Base URL of a server that speaks the OpenAI chat protocol, for `explainbot draft`; off when empty"
+    )
+    draft_key: SecretStr = Field(SecretStr(""), description="Key for that server")
+    draft_model: str = Field("", description="Name of the model there")
+
     @property
     def secrets(self) -> tuple[bytes, ...]:
         """The webhook secrets as bytes.

@@ -139,6 +139,17 @@ def test_check_holds_what_a_record_says_against_the_release_that_is_kept(home, r
     assert "options, environment variables and modules are not looked up; explainbot scan octo/engine" in run("check").stderr
 
 
+def test_check_runs_the_guard_against_what_the_source_raises(home, run):
+    guard = "guard: |-\n  def enough(n: int) -> bool:\n      return n {} 3\n"
+    write_record(home, RECORD + guard.format(">="))
+    run("scan", "octo/engine")
+    assert "1 held against what the source raises" in run("check").stderr
+    write_record(home, RECORD + guard.format("<="))
+    (fault,) = json.loads(run("check", "--format", "json").stdout)
+    assert fault["line"] == RECORD.count("\n") + 1
+    assert fault["problem"].startswith("`guard` says True for n = ")
+
+
 def test_check_looks_only_at_the_files_it_is_given(home, run):
     write_record(home)
     other = home / "errors" / "octo" / "engine" / "gears" / "other.yaml"

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bot.answering import passages
-from bot.answering.language import ENGLISH, say
+from bot.answering.language import ENGLISH, SENTENCES, say
 from bot.answering.passages import RecordUrl, SourceUrl, fold
 from bot.answering.sanitise import code, cut_line, link, plain, start_of_line
 from bot.answering.words import printed_type
-from bot.model import Match, Record, Verdict
+from bot.model import Earlier, Match, Record, Verdict
 
 MAX_COMMENT = 8_000
 """Characters of a comment, at most. GitHub takes 65,536."""
@@ -29,6 +29,8 @@ SPARED = 5
 
 _ADDRESS = re.compile(r"\]\(https?://[^\s()]{1,700}\)")
 
+_PROBABILITY = re.compile(r"(.{1,200}) matches with probability ([0-9.]{1,6})")
+
 MAX_WHY = 6
 """Candidates told in the answer to ``/explain why``."""
 
@@ -40,13 +42,15 @@ def answer(
     related: Callable[[Record], Sequence[Record]] | None = None,
     releases: Sequence[str] = (),
     language: str = ENGLISH,
+    earlier: Sequence[Earlier] = (),
 ) -> str:
     """The comment for a verdict, in Markdown; "" for a silent one.
 
     ``source_url`` makes the permalink of a raise site in a release (None: the newest that has it), ``record_url`` the address of
     a record's page from its id. ``related`` finds the records that a written record names as related; without it, they are named
     as the record names them. ``releases`` are those of the catalogue, oldest first: with them the comment says since when there is such
-    an error, and until when. ``language`` is the bot's (:func:`bot.answering.language.spoken`).
+    an error, and until when. ``language`` is the bot's (:func:`bot.answering.language.spoken`). ``earlier`` are issues that hold the same
+    error.
     """
     if verdict.decision == "silent" or not verdict.matches:
         return ""
@@ -63,6 +67,7 @@ def answer(
         (4, passages.example_fix(record.example)),
         (8, passages.guard_and_handler(record, language)),
         (5, passages.others(verdict.matches, record_url, language)),
+        (6, passages.earlier(earlier, language)),
         (7, passages.related(record, record_url, related, language)),
     ]
     footer = _footer(record, record_url, language)
@@ -75,41 +80,34 @@ def answer(
     return "\n\n".join((question, fold(say(language, "if so"), inside), footer))
 
 
-def why_text(verdict: Verdict, record_url: RecordUrl | None = None) -> str:
+def why_text(verdict: Verdict, record_url: RecordUrl | None = None, language: str = ENGLISH) -> str:
     """Why the issue got its answer, or none: the candidates, what speaks for each and what against."""
-    first = {
-        "answer": "**Why this answer was given**",
-        "cautious": "**Why this was asked as a question**",
-        "silent": "**Why there is no answer**",
-    }[verdict.decision]
-    parts = [first + (f"\n\n{_sentence(verdict.why)}" if verdict.why else "")]
+    parts = [say(language, f"why {verdict.decision}") + (f"\n\n{_sentence(verdict.why, language)}" if verdict.why else "")]
     if not verdict.matches:
-        parts.append("Nothing in the text comes near an error that this repository's source can raise.")
+        parts.append(say(language, "nothing near"))
     elif verdict.decision == "silent":
-        parts.append("The nearest candidates, and what they lacked:")
+        parts.append(say(language, "nearest"))
     for match in verdict.matches[:MAX_WHY]:
-        parts.append(_candidate(match, record_url))
+        parts.append(_candidate(match, record_url, language))
     return _fit([(index // 2, part) for index, part in enumerate(parts)])
 
 
-def nothing_found_text() -> str:
+def nothing_found_text(language: str = ENGLISH) -> str:
     """The answer to a request when the text holds no error that is known."""
-    return (
-        "No error of this repository was recognised here. A full traceback, as text and not as a picture, helps most: its last "
-        "lines name the function that raised. `/explain why` shows the nearest candidates."
-    )
+    return say(language, "nothing found")
 
 
-def unknown_command_text(word: str, nearest: str | None = None) -> str:
+def unknown_command_text(word: str, nearest: str | None = None, language: str = ENGLISH) -> str:
     """The answer to a command that does not exist; ``nearest`` is the command that was likely meant."""
-    meant = f" Did you mean {code('/explain ' + nearest.removeprefix('/explain').strip())}?" if nearest else ""
-    return f"There is no command {code('/explain ' + word, most=60)}.{meant} `/explain help` lists all of them."
+    command = code("/explain " + nearest.removeprefix("/explain").strip()) if nearest else ""
+    meant = say(language, "did you mean", command=command) if nearest else ""
+    return say(language, "no such command", word=code("/explain " + word, most=60), meant=meant)
 
 
-def not_allowed_text(command: str = "", who: str = "people with triage permission or more") -> str:
-    """The answer to a command of somebody who may not use it; ``who`` says who may."""
-    named = code("/explain " + command.removeprefix("/explain").strip(), most=60) if command else "This command"
-    return f"{named} is for {plain(who)} in this repository, so nothing was done."
+def not_allowed_text(command: str = "", who: str = "triage or more", language: str = ENGLISH) -> str:
+    """The answer to a command of somebody who may not use it; ``who`` says who may, as a key of the sentences or in words."""
+    named = code("/explain " + command.removeprefix("/explain").strip(), most=60) if command else say(language, "this command")
+    return say(language, "not allowed", command=named, who=say(language, who) if who in SENTENCES else plain(who))
 
 
 def _title(match: Match, values: passages.Values, language: str) -> str:
@@ -145,18 +143,24 @@ def _footer(record: Record, record_url: RecordUrl, language: str) -> str:
     return f"<sub>{say(language, 'footer', page=page)}</sub>"
 
 
-def _candidate(match: Match, record_url: RecordUrl | None) -> str:
-    record = match.record
+def _candidate(match: Match, record_url: RecordUrl | None, language: str) -> str:
+    record = passages.in_language(match.record, language)
     name = passages.heading(record)
     named = link(name, record_url(record.id)) if record_url else f"{name} ({code(record.id)})"
     type = printed_type(record.type)
     quoted = passages.short_line(match, 100)
-    first = f"**{code(type, most=80) + ' ' if type else ''}{named}**, {passages.certainty(match)}, for {quoted}"
-    reasons = passages.why_matched(match, bits=True)
-    return f"{first}:\n\n{reasons}" if reasons else f"{first}."
+    shown = code(type, most=80) + " " if type else ""
+    first = say(language, "candidate", type=shown, named=named, sure=passages.certainty(match, language), quoted=quoted)
+    reasons = passages.why_matched(match, language, bits=True)
+    end = ":." if language == ENGLISH else "：。"
+    return f"{first}{end[0]}\n\n{reasons}" if reasons else f"{first}{end[1]}"
 
 
-def _sentence(text: str) -> str:
+def _sentence(text: str, language: str) -> str:
+    """What the matcher says of its verdict, in words of the language where there are some."""
+    told = _PROBABILITY.fullmatch(text)
+    if language != ENGLISH and (told or text in SENTENCES):
+        return (say(language, "probability", type=code(told[1], most=80), score=told[2]) if told else say(language, text)) + "。"
     text = cut_line(" ".join(text.split()), 400)
     text = plain(text[:1].upper() + text[1:])
     return start_of_line(text + ("" if text.endswith((".", "?", "!", "…")) else "."))

@@ -29,6 +29,13 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "the type": ("the {type} ", "{type} 错误："),
     "raised at": (" raised at {at}", "（抛出于 {at}）"),
     "related": ("Related: {items}", "相关错误：{items}"),
+    "earlier": ("Earlier issues with this error: {items}", "此前出现同样错误的 issue：{items}"),
+    "ended": ("{issue} ({how})", "{issue}（{how}）"),
+    "open": ("still open", "未关闭"),
+    "closed": ("closed", "已关闭"),
+    "completed": ("closed as completed", "已解决并关闭"),
+    "not_planned": ("closed as not planned", "已关闭，不计划处理"),
+    "duplicate": ("closed as a duplicate", "作为重复问题关闭"),
     "page": ("Everything known about this error", "关于此错误的全部信息"),
     "footer": (
         "{page} · Wrong? Reply `/explain wrong` · Not wanted on this issue? Reply `/explain off`",
@@ -146,8 +153,137 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "while": ("while {0}", "在 {0} 期间"),
     "inside": ("inside {0}", "在 {0} 内"),
     "fails": ("the assertion {0} fails", "断言 {0} 失败"),
+    # why an issue got its answer, or none
+    "why answer": ("**Why this answer was given**", "**为何给出此答复**"),
+    "why cautious": ("**Why this was asked as a question**", "**为何以提问的方式答复**"),
+    "why silent": ("**Why there is no answer**", "**为何没有答复**"),
+    "probability": ("{type} matches with probability {score}", "{type} 的匹配概率为 {score}"),
+    "only symptoms of another error were found": (
+        "only symptoms of another error were found",
+        "只找到了其他错误引起的表象",
+    ),
+    "nothing matches well enough": ("nothing matches well enough", "没有足够匹配的错误"),
+    "a maintainer said so": ("a maintainer said so", "由维护者指定"),
+    "somebody asked for it by its id": ("somebody asked for it by its id", "有人按其 id 查询"),
+    "nothing near": (
+        "Nothing in the text comes near an error that this repository's source can raise.",
+        "文本中没有任何内容接近本仓库源代码可能抛出的错误。",
+    ),
+    "nearest": ("The nearest candidates, and what they lacked:", "最接近的候选，以及各自缺少的依据："),
+    "candidate": ("**{type}{named}**, {sure}, for {quoted}", "**{type}{named}**，置信度 {sure}，针对 {quoted}"),
+    # replies to commands
+    "nothing found": (
+        "No error of this repository was recognised here. A full traceback, as text and not as a picture, helps most: its last lines name "
+        "the function that raised. `/explain why` shows the nearest candidates.",
+        "此处没有识别出本仓库的错误。完整的 traceback 最有帮助，请贴文本而不是截图：其最后几行指明是哪个函数抛出的。`/explain why` "
+        "会列出最接近的候选。",
+    ),
+    "unclear": ("No error of this repository was recognised here.", "此处没有识别出本仓库的错误。"),
+    "unclear, near": (
+        "No error of this repository was recognised here. `/explain why` shows the nearest candidates.",
+        "此处没有识别出本仓库的错误。`/explain why` 会列出最接近的候选。",
+    ),
+    "no such command": (
+        "There is no command {word}.{meant} `/explain help` lists all of them.",
+        "没有 {word} 这个命令。{meant}`/explain help` 会列出所有命令。",
+    ),
+    "did you mean": (" Did you mean {command}?", "是否想用 {command}？"),
+    "not allowed": ("{command} is for {who} in this repository, so nothing was done.", "{command} 仅限本仓库的{who}使用，因此未执行。"),
+    "this command": ("This command", "此命令"),
+    "triage or more": ("people with triage permission or more", "具有 triage 及以上权限者"),
+    "maintainers": ("maintainers", "维护者"),
+    "the issue's author and maintainers": ("the issue's author and maintainers", "issue 作者与维护者"),
+    "reported wrong": (
+        "This explanation was reported as wrong. `/explain right` brings it back.",
+        "有人指出此说明有误。`/explain right` 可恢复显示。",
+    ),
+    "no longer there": (
+        "The error that was explained here is no longer in the issue, so the explanation is withdrawn.",
+        "此处说明的错误已不在 issue 中，因此撤回说明。",
+    ),
+    "what was said": ("What was said", "原说明"),
+    "request changed": ("The request was changed, so its answer is withdrawn.", "请求已被修改，因此撤回其答复。"),
+    "errors here": ("**The errors in this text**", "**此文本中的错误**"),
+    "root first": ("Root cause first:", "根本原因在前："),
+    "sure": ("{named} ({sure} sure)", "{named}（置信度 {sure}）"),
+    "no earlier issue": ("No earlier issue here is known to hold {named}.", "没有已知的更早的 issue 含有 {named}。"),
+    "earlier issues": ("Earlier issues that hold {named}:", "含有 {named} 的更早的 issue："),
+    "issue": ("issue {number}", "第 {number} 号 issue"),
+    "known errors": ("**Known errors in the open issues**", "**未关闭的 issue 中的已知错误**"),
+    "read some": (
+        "Read: the newest {total} open issues. Only counted; no issue was changed.",
+        "已读取最新的 {total} 个未关闭的 issue。仅作统计，未改动任何 issue。",
+    ),
+    "read all": (
+        "Read: all {total} open issues. Only counted; no issue was changed.",
+        "已读取全部 {total} 个未关闭的 issue。仅作统计，未改动任何 issue。",
+    ),
+    "with error": ("{count} with {named}: {issues}{more}", "{count} 个含有 {named}：{issues}{more}"),
+    "and more": (" and {number} more", "，以及另外 {number} 个"),
+    "more records": ("and {number} more records", "以及另外 {number} 条记录"),
+    "none known": ("None of them holds a known error.", "均不含已知错误。"),
+    "unknown errors": (
+        "Different errors that the catalogue does not know: {unknown}. Issues without any error: {silent}.",
+        "目录中没有的不同错误：{unknown} 个。不含任何错误的 issue：{silent} 个。",
+    ),
+    "a record": ("**A record for this error**", "**为此错误撰写记录**"),
+    "start file": ("Start the file on GitHub", "在 GitHub 上新建此文件"),
+    "with checkout": (
+        "With a checkout, {command} writes it with all that the source says.",
+        "如果有仓库的本地副本，{command} 会把源代码已说明的内容都填好。",
+    ),
+    "goes to": ("It goes to {path}, with what is known already:", "文件位于 {path}，已知的内容如下："),
+    "needs id": (
+        "{usage} needs the id of a record: the 16 letters and digits at the end of the address of its page.",
+        "{usage} 需要记录的 id：即其页面地址末尾的 16 位字母与数字。",
+    ),
+    "nothing to judge": (
+        "There is no explanation here that this could be about, so nothing was counted.",
+        "此处没有可评价的说明，因此未作记录。",
+    ),
+    "leads elsewhere": (
+        "Only issues and comments of this repository can be explained, and nothing that can be read was found behind this link.",
+        "只能说明本仓库的 issue 与评论，而此链接指向的内容无法读取。",
+    ),
+    "no labels": (
+        "The area that this error comes from is not known, so no label was added.",
+        "无法确定此错误属于哪个模块，因此未添加标签。",
+    ),
+    # what can be asked for
+    "commands": ("**What you can ask for**", "**可用命令**"),
+    "write one": ("Write one of these at the start of a line in a comment:", "在评论中另起一行，以下列命令之一开头："),
+    "only some": ("Only for some:", "仅限部分人："),
+    "command": ("{usage}: {does}", "{usage}：{does}"),
+    "command for": ("{usage}: {does} ({who})", "{usage}：{does}（{who}）"),
+    "not read": (
+        "Words in code, quotations and HTML are not read as commands. A request that is edited gets its answer edited.",
+        "代码、引用与 HTML 中的内容不会当作命令。修改请求后，其答复会随之修改。",
+    ),
+    "bad configuration": (
+        "The configuration of this repository is not used, because of a mistake: {problem}",
+        "本仓库的配置有误，未被采用：{problem}",
+    ),
 }
 """Each sentence in English and in Chinese."""
+
+COMMANDS_IN_CHINESE = {
+    "text": "说明所给文本、此评论或 issue 中的错误。",
+    "id": "说明目录中具有此 id 的错误。",
+    "link": "说明本仓库另一个 issue 或评论中的错误。",
+    "why": "列出考察过的每条记录的支持与反对依据。",
+    "all": "列出此 issue 或评论中的所有已知错误。",
+    "help": "列出这些命令。",
+    "wrong": "指出答复有误：折叠该答复，并记入其记录。",
+    "right": "确认答复正确：记入其记录；如已折叠则重新显示。",
+    "off": "删除答复，此后不再主动答复此 issue。",
+    "on": "关闭之后，重新答复此 issue。",
+    "as": "指定此 issue 对应哪条记录：答复会重写。",
+    "label": "添加错误所属模块的标签。",
+    "duplicate": "列出含有相同错误的更早的 issue。",
+    "scan": "统计未关闭的 issue 中的已知错误；除报告外不作任何改动。",
+    "record": "为此错误新建记录：含有已知内容的文件。",
+}
+"""What each command does; in English, its docstring says it."""
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _NO_PROSE = re.compile(

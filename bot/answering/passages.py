@@ -31,7 +31,7 @@ from bot.answering.words import (
     verb,
     version,
 )
-from bot.model import Example, Match, RaiseSite, Reason, Record
+from bot.model import Earlier, Example, Match, RaiseSite, Reason, Record
 
 SourceUrl = Callable[[RaiseSite, str | None], str]
 RecordUrl = Callable[[str], str]
@@ -44,7 +44,11 @@ MAX_SITES = 3
 MAX_SOLUTIONS = 8
 MAX_OTHERS = 5
 MAX_RELATED = 3
+MAX_EARLIER = 3
 MAX_REASONS = 10
+
+ENDINGS = frozenset({"completed", "not_planned", "duplicate"})
+"""Why an issue was closed, in GitHub's names (https://docs.github.com/en/rest/issues/issues), as far as there is a sentence for it."""
 
 MACHINE_REASONS = frozenset({"gaps", "raises", "line"})
 """Reasons that say nothing to a reader beside the others; only who asks for all of them is told."""
@@ -300,6 +304,15 @@ def related(record: Record, record_url: RecordUrl, find: Callable[[Record], Sequ
             for item in record.related[:MAX_RELATED]
         ]
     return say(language, "related", items=("、" if language == CHINESE else ", ").join(items)) if items else ""
+
+
+def earlier(issues: Sequence[Earlier], language: str = ENGLISH) -> str:
+    """Earlier issues that hold the same error and how they ended, on one line: their numbers, and nothing that was written there."""
+    items = []
+    for issue in issues[:MAX_EARLIER]:
+        how = "open" if issue.open else issue.reason if issue.reason in ENDINGS else "closed"
+        items.append(say(language, "ended", issue=link(say(language, "issue", number=issue.number), issue.url), how=say(language, how)))
+    return say(language, "earlier", items=enumeration(items, language=language)) if items else ""
 
 
 def certainty(match: Match, language: str = ENGLISH) -> str:

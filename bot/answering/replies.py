@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import quote
 
 from bot.answering import passages
+from bot.answering.language import CHINESE, COMMANDS_IN_CHINESE, ENGLISH, SENTENCES, say
 from bot.answering.passages import RecordUrl, fold
 from bot.answering.sanitise import code, fence, link, plain, start_of_line, ticked
 from bot.answering.words import printed_type
@@ -21,60 +22,66 @@ MAX_PER_RECORD = 5
 IssueUrl = Callable[[int], str]
 
 
-def commands_text(commands: Iterable[Entry[object]], problem: str = "") -> str:
+def commands_text(commands: Iterable[Entry[object]], problem: str = "", language: str = ENGLISH) -> str:
     """What can be asked of the bot, with who may use what; ``problem`` is what is wrong with the repository's configuration."""
     anyone: list[str] = []
     others: list[str] = []
     for entry in commands:
-        who = entry.facts["who"]
-        line = f"- {ticked(entry.facts['usage'])}: {plain(entry.summary)}"
-        (anyone if who == "anyone" else others).append(line if who == "anyone" else f"{line} ({plain(who)})")
+        who, usage = entry.facts["who"], ticked(entry.facts["usage"])
+        does = plain(COMMANDS_IN_CHINESE.get(entry.name, entry.summary) if language == CHINESE else entry.summary)
+        if who == "anyone":
+            anyone.append("- " + say(language, "command", usage=usage, does=does))
+        else:
+            people = say(language, who) if who in SENTENCES else plain(who)
+            others.append("- " + say(language, "command for", usage=usage, does=does, who=people))
     parts = [
-        "**What you can ask for**",
-        "Write one of these at the start of a line in a comment:",
+        say(language, "commands"),
+        say(language, "write one"),
         "\n".join(anyone),
-        "Only for some:\n\n" + "\n".join(others),
-        "Words in code, quotations and HTML are not read as commands. A request that is edited gets its answer edited.",
+        say(language, "only some") + "\n\n" + "\n".join(others),
+        say(language, "not read"),
     ]
     if problem:
-        parts.append(f"The configuration of this repository is not used, because of a mistake: {code(problem, most=300)}")
+        parts.append(say(language, "bad configuration", problem=code(problem, most=300)))
     return "\n\n".join(parts)
 
 
-def wrong_text(body: str = "") -> str:
+def wrong_text(body: str = "", language: str = ENGLISH) -> str:
     """What an answer becomes when somebody says that it is wrong; ``body`` is folded away."""
-    line = "This explanation was reported as wrong. `/explain right` brings it back."
-    return f"{line}\n\n{fold('What was said', body)}" if body else line
+    line = say(language, "reported wrong")
+    return f"{line}\n\n{fold(say(language, 'what was said'), body)}" if body else line
 
 
-def gone_text(body: str = "") -> str:
+def gone_text(body: str = "", language: str = ENGLISH) -> str:
     """What an answer becomes when the issue no longer holds its error; ``body`` is folded away."""
-    line = "The error that was explained here is no longer in the issue, so the explanation is withdrawn."
-    return f"{line}\n\n{fold('What was said', body)}" if body else line
+    line = say(language, "no longer there")
+    return f"{line}\n\n{fold(say(language, 'what was said'), body)}" if body else line
 
 
-def changed_request_text() -> str:
+def changed_request_text(language: str = ENGLISH) -> str:
     """What an answer becomes when its request was edited into one that needs no comment."""
-    return "The request was changed, so its answer is withdrawn."
+    return say(language, "request changed")
 
 
-def all_text(matches: Sequence[Match], record_url: RecordUrl) -> str:
+def all_text(matches: Sequence[Match], record_url: RecordUrl, language: str = ENGLISH) -> str:
     """Every error that a text holds, one line each."""
     lines = []
     for match in matches[:MAX_LISTED]:
-        lines.append(f"- {_named(match.record, record_url)} ({passages.certainty(match)} sure)")
+        sure = passages.certainty(match, language)
+        lines.append("- " + say(language, "sure", named=_named(match.record, record_url, language), sure=sure))
     if len(matches) > MAX_LISTED:
-        lines.append(f"- and {len(matches) - MAX_LISTED} more")
-    return "**The errors in this text**\n\nRoot cause first:\n\n" + "\n".join(lines)
+        lines.append("- " + say(language, "more", number=len(matches) - MAX_LISTED))
+    return f"{say(language, 'errors here')}\n\n{say(language, 'root first')}\n\n" + "\n".join(lines)
 
 
-def duplicates_text(record: Record, issues: Sequence[int], record_url: RecordUrl, issue_url: IssueUrl) -> str:
+def duplicates_text(record: Record, issues: Sequence[int], record_url: RecordUrl, issue_url: IssueUrl, language: str = ENGLISH) -> str:
     """The earlier issues that hold the same error."""
+    named = _named(record, record_url, language)
     if not issues:
-        return f"No earlier issue here is known to hold {_named(record, record_url)}."
-    listed = "\n".join(f"- {link(f'issue {number}', issue_url(number))}" for number in issues[:MAX_LISTED])
-    more = f"\n- and {len(issues) - MAX_LISTED} more" if len(issues) > MAX_LISTED else ""
-    return f"Earlier issues that hold {_named(record, record_url)}:\n\n{listed}{more}"
+        return say(language, "no earlier issue", named=named)
+    listed = "\n".join(f"- {link(say(language, 'issue', number=number), issue_url(number))}" for number in issues[:MAX_LISTED])
+    more = "\n- " + say(language, "more", number=len(issues) - MAX_LISTED) if len(issues) > MAX_LISTED else ""
+    return f"{say(language, 'earlier issues', named=named)}\n\n{listed}{more}"
 
 
 def scan_text(
@@ -85,69 +92,69 @@ def scan_text(
     cut: bool,
     record_url: RecordUrl,
     issue_url: IssueUrl,
+    language: str = ENGLISH,
 ) -> str:
     """Which known errors the open issues hold. ``known`` is most frequent first; nothing was written but this."""
-    read = f"the newest {total} open issues" if cut else f"all {total} open issues"
-    parts = [f"**Known errors in the open issues**\n\nRead: {read}. Only counted; no issue was changed."]
+    parts = [f"{say(language, 'known errors')}\n\n{say(language, 'read some' if cut else 'read all', total=total)}"]
     rows = []
     for record, issues in known[:MAX_LISTED]:
         named = ", ".join(link(str(number), issue_url(number)) for number in issues[:MAX_PER_RECORD])
-        more = f" and {len(issues) - MAX_PER_RECORD} more" if len(issues) > MAX_PER_RECORD else ""
-        rows.append(f"- {len(issues)} with {_named(record, record_url)}: {named}{more}")
+        more = say(language, "and more", number=len(issues) - MAX_PER_RECORD) if len(issues) > MAX_PER_RECORD else ""
+        error = _named(record, record_url, language)
+        rows.append("- " + say(language, "with error", count=len(issues), named=error, issues=named, more=more))
     if len(known) > MAX_LISTED:
-        rows.append(f"- and {len(known) - MAX_LISTED} more records")
-    parts.append("\n".join(rows) if rows else "None of them holds a known error.")
-    parts.append(f"Different errors that the catalogue does not know: {unknown}. Issues without any error: {silent}.")
+        rows.append("- " + say(language, "more records", number=len(known) - MAX_LISTED))
+    parts.append("\n".join(rows) if rows else say(language, "none known"))
+    parts.append(say(language, "unknown errors", unknown=unknown, silent=silent))
     return "\n\n".join(parts)
 
 
-def record_text(path: str, text: str, repository: str, id: str = "") -> str:
+def record_text(path: str, text: str, repository: str, id: str = "", language: str = ENGLISH) -> str:
     """How to start a record: the file that it goes to, with what is known already.
 
     ``repository`` is where record files are kept, as ``owner/name`` ("" when that is not known); ``id`` that of the record that
     the machine made, if there is one.
     """
-    parts = ["**A record for this error**"]
+    parts = [say(language, "a record")]
     if repository:
         owner, _, name = repository.partition("/")
         address = f"https://github.com/{quote(owner)}/{quote(name)}/new/main?filename={quote(path)}"
         filled = f"{address}&value={quote(text)}"
         # A longer address is no link: the text below can be copied into the page.
-        parts.append(link("Start the file on GitHub", filled if len(filled) <= 500 else address))
+        parts.append(link(say(language, "start file"), filled if len(filled) <= 500 else address))
     if id:
-        parts.append(f"With a checkout, {ticked(f'explainbot new {id}')} writes it with all that the source says.")
-    parts.append(f"It goes to {code(path, most=200)}, with what is known already:")
+        parts.append(say(language, "with checkout", command=ticked(f"explainbot new {id}")))
+    parts.append(say(language, "goes to", path=code(path, most=200)))
     parts.append(fence(text, "yaml", most=1_500, lines=30))
     return "\n\n".join(parts)
 
 
-def needs_id_text(usage: str) -> str:
+def needs_id_text(usage: str, language: str = ENGLISH) -> str:
     """The answer to a command whose id is missing or names no record."""
-    return f"{ticked(usage)} needs the id of a record: the 16 letters and digits at the end of the address of its page."
+    return say(language, "needs id", usage=ticked(usage))
 
 
-def nothing_to_judge_text() -> str:
+def nothing_to_judge_text(language: str = ENGLISH) -> str:
     """The answer to somebody who judges an answer where there is none."""
-    return "There is no explanation here that this could be about, so nothing was counted."
+    return say(language, "nothing to judge")
 
 
-def elsewhere_text() -> str:
+def elsewhere_text(language: str = ENGLISH) -> str:
     """The answer to a link that leads out of the repository, or to nothing."""
-    return "Only issues and comments of this repository can be explained, and nothing that can be read was found behind this link."
+    return say(language, "leads elsewhere")
 
 
-def no_labels_text() -> str:
+def no_labels_text(language: str = ENGLISH) -> str:
     """The answer to a request for labels where the area is not known."""
-    return "The area that this error comes from is not known, so no label was added."
+    return say(language, "no labels")
 
 
-def unclear_text(verdict: Verdict) -> str:
+def unclear_text(verdict: Verdict, language: str = ENGLISH) -> str:
     """The answer to a request for the errors of a text that holds none that is known."""
-    near = " `/explain why` shows the nearest candidates." if verdict.matches else ""
-    return f"No error of this repository was recognised here.{near}"
+    return say(language, "unclear, near" if verdict.matches else "unclear")
 
 
-def _named(record: Record, record_url: RecordUrl) -> str:
+def _named(record: Record, record_url: RecordUrl, language: str) -> str:
     type = printed_type(record.type)
-    named = link(passages.heading(record), record_url(record.id))
+    named = link(passages.heading(passages.in_language(record, language)), record_url(record.id))
     return start_of_line(f"{code(type, most=80)} {named}" if type else named)

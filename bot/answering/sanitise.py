@@ -66,7 +66,7 @@ _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u2800\u316
 
 # What acts wherever it stands: (pattern, replacement).
 _ACTING: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"@(?=[\w-])"), "@" + BREAK),
+    (re.compile(r"@(?=[\w.-])"), "@" + BREAK),  # cmark-gfm links ``a@.b`` as an e-mail address
     (re.compile(r"#(?=[0-9])"), "#" + BREAK),
     (re.compile(r"(?i)(gh-)(?=[0-9])"), r"\1" + BREAK),
     (re.compile(r"(?i)((?:https?|ftp):)(?=//)"), r"\1" + BREAK),

@@ -227,14 +227,16 @@ def _check_modules(part: Part, names: SourceNames, config: SourceConfig) -> Iter
 
 def exists(path: str, modules: Mapping[str, frozenset[str]]) -> bool:
     """Whether a dotted path leads to a module, or to a name in one."""
-    if path in modules or any(module.startswith(f"{path}.") for module in modules):
+    if path in modules:
         return True
     steps = path.split(".")
     for end in range(len(steps) - 1, 0, -1):
         known = modules.get(".".join(steps[:end]))
         if known is not None:
-            return steps[end] in known
-    return False
+            if steps[end] in known:
+                return True
+            break
+    return any(module.startswith(f"{path}.") for module in modules)
 
 
 def _check_links(part: Part, hosts: Collection[str]) -> Iterator[Remark]:

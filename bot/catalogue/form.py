@@ -28,6 +28,10 @@ TODO = "TODO"
 """How a text begins that is still to be written; a file with one gives no record, so that it is never shown."""
 
 
+MODEL = "AI: "
+"""How the author begins of what a language model wrote alone; such a file is no record, and never shown, until it is ``reviewed``."""
+
+
 def _fault(kind: str, problem: str, mend: str) -> PydanticCustomError:
     return PydanticCustomError(kind, "{problem}", {"problem": problem, "mend": mend})
 
@@ -103,7 +107,7 @@ _Text = Annotated[str, AfterValidator(_text), Field(min_length=1)]
 _Code = Annotated[str, AfterValidator(_code), Field(min_length=1)]
 _Message = Annotated[str, AfterValidator(_message), Field(min_length=1)]
 _Type = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*((\.|::?)[A-Za-z_][A-Za-z0-9_]*)*$")]
-_Commit = Annotated[str, Field(pattern="^[0-9a-f]{7,40}$")]
+_State = Annotated[str, Field(pattern=r"^([0-9a-f]{7,40}|[A-Za-z0-9._-]*[0-9]\.[0-9][A-Za-z0-9._-]*)$", max_length=100)]
 _Number = Annotated[int, BeforeValidator(_number), WithJsonSchema({"type": "integer", "minimum": 1})]
 _Date = Annotated[str, AfterValidator(_date), Field(json_schema_extra={"format": "date"})]
 _TEXT_SCHEMA = {"type": "string", "minLength": 1}
@@ -123,7 +127,7 @@ class SourcePart(_Part):
 
     path: Annotated[_Text, AfterValidator(_source_path)] = Field(description="Path in the repository")
     line: _Number = Field(description="Line of the raise")
-    commit: _Commit = Field(description="Commit looked at, 7 to 40 hex digits")
+    commit: _State = Field(description="Commit looked at, 7 to 40 hex digits, or the tag of a release")
 
 
 class FixPart(_Part):
@@ -136,8 +140,8 @@ class FixPart(_Part):
 class ProvenancePart(_Part):
     """Who or what wrote the record, looking at what, and when."""
 
-    author: _Text = Field(description="A name, or 'AI-assisted'")
-    commit: _Commit | None = Field(None, description="Commit looked at")
+    author: _Text = Field(description="A name, or 'AI-assisted'; of a model's draft, 'AI: ' and the model")
+    commit: _State | None = Field(None, description="Commit looked at, or the tag of a release")
     date: _Date | None = Field(None, description="Day of writing, YYYY-MM-DD")
 
 
@@ -184,6 +188,13 @@ class RecordFile(_Part):
     title_zh: _Text | None = Field(None, description="The title in Chinese, for issues written in Chinese")
     meaning_zh: _Text | None = Field(None, description="The meaning in Chinese")
     solutions_zh: tuple[_Text, ...] = Field((), description="The solutions in Chinese, as many as `solutions`, in the same order")
+
+    @model_validator(mode="after")
+    def _read_by_a_person(self) -> RecordFile:
+        if self.status == "draft" and self.provenance and self.provenance.author.startswith(MODEL):
+            problem = "a language model wrote this, and nobody has held it against the source"
+            raise _fault("unread", problem, "do so, mend what is wrong, then write `status: reviewed`")
+        return self
 
     @model_validator(mode="after")
     def _named(self) -> RecordFile:

@@ -52,10 +52,10 @@ def version(
 
 def load_commands() -> typer.Typer:
     """The application with all its commands, in the order of ``--help``: from trying it out to operating it."""
-    from bot.cli import action, check, demo, evaluate, explain, new, scan, serve, triage
+    from bot.cli import action, check, demo, draft, evaluate, explain, new, scan, serve, triage
 
     # Each registers itself when it is imported, which may have happened in another order.
-    order = [module.__name__ for module in (demo, explain, evaluate, scan, new, check, serve, action, triage)]
+    order = [module.__name__ for module in (demo, explain, evaluate, scan, new, draft, check, serve, action, triage)]
     app.registered_commands.sort(key=lambda info: order.index(getattr(info.callback, "__module__", order[-1])))
     return app
 

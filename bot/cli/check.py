@@ -15,9 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bot.catalogue.catalogue import Catalogue
+    from bot.catalogue.prose import Remark
     from bot.catalogue.records import Fault
+    from bot.catalogue.trials.trying import Trials
     from bot.config import Settings
-    from bot.model import Record
+    from bot.model import RaiseSite, Record
+
+MAX_UNJUDGED = 5
+"""Guards and handlers that are named because they could not be judged; the others are counted."""
 
 PATHS = typer.Argument(None, metavar="[PATH]…", help="Record files, or folders of them; all records when left out.")
 
@@ -41,8 +46,9 @@ def check(paths: list[Path] | None = PATHS, format: Format = FORMAT, online: boo
     """Check record files; each fault is named with file, line and mend.
 
     Keys, wording, placeholders, code, links; options, environment variables and modules are held against the newest release that a scan
-    has kept. Where the catalogue of the repository is built (`explainbot scan`), the examples of a record must be answered with it, and
-    its confusers must not. Exits 1 when something is wrong.
+    has kept. Guard and handler are run among stubs, in a process without rights; nothing of the project is run. Where the catalogue of the
+    repository is built (`explainbot scan`), the examples of a record must be answered with it, and its confusers must not. Exits 1 when
+    something is wrong.
 
     Examples:
 
@@ -90,7 +96,10 @@ def repositories(errors_dir: Path) -> list[str]:
 
 
 def _check(settings: Settings, repository: str, wanted: list[Path], online: bool) -> tuple[list[Fault], int]:
+    from concurrent.futures import ThreadPoolExecutor
+
     from bot.catalogue.records import load_records
+    from bot.catalogue.trials.trying import try_code
     from bot.cli.catalogues import Catalogues
     from bot.evaluation import check_samples
 
@@ -104,12 +113,36 @@ def _check(settings: Settings, repository: str, wanted: list[Path], online: bool
     if not records:
         return found, 0
     catalogue = Catalogues(settings).open_or_none(repository)
-    found += _check_texts(settings, repository, records, catalogue, online)
-    if catalogue is None:
-        typer.echo(f"{repository}: no catalogue is built, so examples are not tried; explainbot scan {repository}", err=True)
-    else:
-        found += check_samples(catalogue, records, settings.errors_dir)
+    with ThreadPoolExecutor(1) as beside:  # code runs in a process of its own while texts are matched in this one
+        trials = beside.submit(try_code, [(record, _sites(record, catalogue)) for record in records])
+        found += _check_texts(settings, repository, records, catalogue, online)
+        if catalogue is None:
+            typer.echo(f"{repository}: no catalogue is built, so examples are not tried; explainbot scan {repository}", err=True)
+        else:
+            found += check_samples(catalogue, records, settings.errors_dir)
+        found += (_fault(settings, record, remark) for record, remark in trials.result().remarks)
+    _tell(trials.result(), repository, settings)
     return sorted(found), len(records)
+
+
+def _fault(settings: Settings, record: Record, said: Remark) -> Fault:
+    from bot.catalogue.records import Fault, find_line
+
+    return Fault(record.file, find_line(settings.errors_dir, record.file, said.needle, *said.where), said.problem, said.mend)
+
+
+def _sites(record: Record, catalogue: Catalogue | None) -> tuple[RaiseSite, ...]:
+    joined = catalogue.get(record.id) if catalogue is not None else None
+    return joined.sites if joined is not None else ()
+
+
+def _tell(trials: Trials, repository: str, settings: Settings) -> None:
+    """What trials came to, apart from faults."""
+    if trials.held or trials.ran or trials.unjudged:
+        counts = f"{trials.held} held against what the source raises, {trials.ran} only run, {len(trials.unjudged)} not judged"
+        typer.echo(f"{repository}: guards and handlers: {counts}", err=True)
+    for record, part, why in trials.unjudged[:MAX_UNJUDGED]:
+        typer.echo(f"{_shown(settings.errors_dir / record.file)}: `{part}` is not judged: {why}", err=True)
 
 
 def _check_texts(
@@ -118,13 +151,9 @@ def _check_texts(
     """What people wrote: wording, code, links, and what it says of the project."""
     from bot.answering.sanitise import LINK_HOSTS
     from bot.catalogue.claims import check_claims, check_packages, source_names
-    from bot.catalogue.prose import Remark, check_prose
-    from bot.catalogue.records import Fault, find_line
+    from bot.catalogue.pins import check_pins
+    from bot.catalogue.prose import check_prose
     from bot.catalogue.source_config import load_source
-
-    def fault(record: Record, said: Remark) -> Fault:
-        line = find_line(settings.errors_dir, record.file, said.needle, *said.where)
-        return Fault(record.file, line, said.problem, said.mend)
 
     config = load_source(settings.errors_dir, repository)
     names = source_names(config, settings.cache_dir)
@@ -135,9 +164,17 @@ def _check_texts(
         joined = catalogue.get(record.id) if catalogue is not None else None
         # A text that is gone is explained for those who run the releases that had it, with the options that those had.
         held = None if joined is not None and joined.status == "obsolete" else names
-        yield from (fault(record, remark) for remark in (*check_prose(record), *check_claims(record, held, config, LINK_HOSTS)))
+        yield from (_fault(settings, record, remark) for remark in (*check_prose(record), *check_claims(record, held, config, LINK_HOSTS)))
+    unknown = 0
+    releases = catalogue.releases if catalogue is not None else ()
+    for record in records if releases else ():
+        remarks, unscanned = check_pins(record, _sites(record, catalogue), config, releases)
+        unknown += unscanned
+        yield from (_fault(settings, record, remark) for remark in remarks)
+    if unknown:
+        typer.echo(f"{repository}: {unknown} lines are pinned to commits or tags that are not scanned, and not looked up", err=True)
     if online:
-        yield from (fault(record, remark) for record, remark in check_packages(records))
+        yield from (_fault(settings, record, remark) for record, remark in check_packages(records))
 
 
 def _shown(path: Path) -> Path:

@@ -13,6 +13,7 @@ from bot.cli.app import Problem, app, load_settings
 
 if TYPE_CHECKING:
     from bot.catalogue.catalogue import Catalogue
+    from bot.config import Settings
     from bot.model import Match, Record, Sample
 
 WHAT = typer.Argument(..., metavar="ID|MESSAGE|FILE", help="A record's id, an error message, or a file with an issue's text (- for stdin).")
@@ -52,9 +53,22 @@ def new(what: str = WHAT, repo: str = REPO) -> None:
     record, match = find(what, catalogue)
     if record.file and (settings.errors_dir / record.file).exists():
         raise Problem(f"{settings.errors_dir / record.file} explains this error already; edit that file")
-    file = f"{catalogue.repository}/{area_of(record, catalogue)}/{slug(record)}.yaml"
-    path = settings.errors_dir / file
-    text = draft(replace(record, file=file), match, catalogue)
+    begun = started(replace(record, file=file_of(record, catalogue)), match, catalogue)
+    path = write(begun, catalogue, settings)
+    typer.echo(path)
+    gaps = len(re.findall(r"\bTODO\b", path.read_text(encoding="utf-8")))
+    typer.echo(f"{gaps} gaps to fill, each marked TODO; then run: explainbot check {path}", err=True)
+
+
+def file_of(record: Record, catalogue: Catalogue) -> str:
+    """Where the file of a record goes, relative to the folder of all record files."""
+    return f"{catalogue.repository}/{area_of(record, catalogue)}/{slug(record)}.yaml"
+
+
+def write(record: Record, catalogue: Catalogue, settings: Settings) -> Path:
+    """Write a record's file, which must not be there yet. Raises Problem."""
+    path = settings.errors_dir / record.file
+    text = render(record, catalogue)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as stream:
@@ -63,9 +77,7 @@ def new(what: str = WHAT, repo: str = REPO) -> None:
         raise Problem(f"{path} is there already and is left as it is; edit it, or rename it and run this again") from error
     except OSError as error:
         raise Problem(f"{path} cannot be written: {error.strerror}") from error
-    typer.echo(path)
-    gaps = len(re.findall(r"\bTODO\b", text))
-    typer.echo(f"{gaps} gaps to fill, each marked TODO; then run: explainbot check {path}", err=True)
+    return path
 
 
 def find(what: str, catalogue: Catalogue) -> tuple[Record, Match | None]:
@@ -119,14 +131,13 @@ def slugged(text: str) -> str:
     return name
 
 
-def draft(record: Record, match: Match | None, catalogue: Catalogue) -> str:
-    """The file of a record, with what the source says of it and marks where a person has to write."""
+def started(record: Record, match: Match | None, catalogue: Catalogue) -> Record:
+    """The record with what the source says of it, and marks where a person has to write."""
     from bot.catalogue import derive
     from bot.catalogue.form import TODO
-    from bot.catalogue.records import dump_record
     from bot.model import Sample
 
-    started = replace(
+    return replace(
         record,
         status="draft",
         title=f"{TODO}: the error in a few words",
@@ -142,7 +153,13 @@ def draft(record: Record, match: Match | None, catalogue: Catalogue) -> str:
         source=None,
         provenance=None,
     )
-    header, _, body = dump_record(started).partition("\n")
+
+
+def render(record: Record, catalogue: Catalogue) -> str:
+    """The file of a record that was started, with notes on where to read the source."""
+    from bot.catalogue.records import dump_record
+
+    header, _, body = dump_record(record).partition("\n")
     notes = [f"# {note}" for note in _notes(record, catalogue)]
     return "\n".join([header, *notes, body])
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from bot.answering import answer
-from bot.answering.language import spoken
+from bot.answering.language import ENGLISH, spoken
+from bot.answering.passages import MAX_EARLIER
 from bot.answering.replies import gone_text
 from bot.catalogue.catalogue import Catalogue
 from bot.config import ExplainSection, RepoConfig
 from bot.handlers import Context
 from bot.handlers.triage import area_labels
 from bot.matching import match
-from bot.model import AddLabels, Effect, Event, Issue, Match, Occurrence, PostAnswer, Record, Remember, Verdict, WithdrawAnswer
+from bot.model import AddLabels, Earlier, Effect, Event, Issue, Match, Occurrence, PostAnswer, Record, Remember, Verdict, WithdrawAnswer
 from bot.reading import read
 from bot.registry import HANDLERS
+from bot.trackers import Gone, Unavailable
 
 AUTO = "auto"
 """Purpose of the answer that nobody asked for."""
@@ -42,11 +45,23 @@ class Explained:
 
 
 def explain_text(
-    title: str, body: str, catalogue: Catalogue, config: RepoConfig, record_url: Callable[[str], str], minimum: float = 0.0
+    title: str,
+    body: str,
+    catalogue: Catalogue,
+    config: RepoConfig,
+    record_url: Callable[[str], str],
+    minimum: float = 0.0,
+    language: str | None = None,
+    find_earlier: Callable[[str], Sequence[Earlier]] = lambda id: (),
 ) -> Explained:
-    """Read an issue's text, hold it against the catalogue, and say what there is to say."""
+    """Read an issue's text, hold it against the catalogue, and say what there is to say; in the text's own language unless told.
+
+    ``find_earlier`` finds the earlier issues that hold the record of an id.
+    """
     verdict = match(read(title, body), catalogue)
-    comment = answer(verdict, catalogue.source_url, record_url, catalogue.related, catalogue.releases, spoken(title, body))
+    earlier = find_earlier(verdict.matches[0].record.id) if verdict.decision != "silent" and verdict.matches else ()
+    told = language or spoken(title, body)
+    comment = answer(verdict, catalogue.source_url, record_url, catalogue.related, catalogue.releases, told, earlier)
     return Explained(verdict, comment, bool(comment) and is_posted(verdict, config, minimum))
 
 
@@ -104,13 +119,23 @@ def answer_unasked(issue: Issue, context: Context) -> tuple[Effect, ...]:
         return ()
     if (id := context.memory.corrected(issue.number)) and (record := context.catalogue.get(id)):
         return answer_as(record, issue, context)
-    explained = explain_text(issue.title, issue.body, context.catalogue, context.config, context.record_url, context.minimum)
+    explained = explain_text(
+        issue.title,
+        issue.body,
+        context.catalogue,
+        context.config,
+        context.record_url,
+        context.minimum,
+        find_earlier=lambda id: earlier_issues(id, issue.number, context),
+    )
     remember = Remember(issue.number, explained.verdict.decision, explained.records)
     if not explained.posted:
         # What was said is told again from the record alone: the reporter may have taken out what must not stand here.
         before = next((given.records for given in context.memory.given(issue.number) if given.purpose == AUTO), ())
         record = context.catalogue.get(before[0]) if before else None
-        return remember, WithdrawAnswer(issue.number, AUTO, gone_text(about(record, context) if record else ""))
+        language = spoken(issue.title, issue.body)
+        said = about(record, context, language) if record else ""
+        return remember, WithdrawAnswer(issue.number, AUTO, gone_text(said, language))
     effects: tuple[Effect, ...] = (remember, PostAnswer(issue.number, AUTO, explained.comment, explained.records))
     labels = area_labels(explained.verdict, context.catalogue, context.config) if context.config.labels else ()
     if missing := tuple(label for label in labels if label not in issue.labels):
@@ -122,14 +147,29 @@ def answer_as(record: Record, issue: Issue, context: Context) -> tuple[Effect, .
     """Make the automatic comment of an issue be about this record."""
     assert context.catalogue is not None  # noqa: S101
     verdict = named(record, match(read(issue.title, issue.body), context.catalogue), "a maintainer said so")
-    text = answer(verdict, context.catalogue.source_url, context.record_url, context.catalogue.related)
+    text = _say(verdict, context, spoken(issue.title, issue.body), earlier_issues(record.id, issue.number, context))
     return Remember(issue.number, "answer", (record.id,)), PostAnswer(issue.number, AUTO, text, (record.id,))
 
 
-def about(record: Record, context: Context) -> str:
+def about(record: Record, context: Context, language: str = ENGLISH) -> str:
     """The answer for a record alone, without a word of any reporter's."""
-    assert context.catalogue is not None  # noqa: S101
-    return answer(named(record, None, "somebody asked for it by its id"), context.catalogue.source_url, context.record_url)
+    return _say(named(record, None, "somebody asked for it by its id"), context, language)
+
+
+def _say(verdict: Verdict, context: Context, language: str, earlier: Sequence[Earlier] = ()) -> str:
+    catalogue = context.catalogue
+    assert catalogue is not None  # noqa: S101
+    return answer(verdict, catalogue.source_url, context.record_url, catalogue.related, catalogue.releases, language, earlier)
+
+
+def earlier_issues(id: str, before: int, context: Context) -> tuple[Earlier, ...]:
+    """The newest issues before that number that hold the record of an id, as they are now; one that cannot be read is left out."""
+    found = []
+    for number in [number for number in context.memory.issues_with(id) if number < before][: -MAX_EARLIER - 1 : -1]:
+        with suppress(Gone, Unavailable):
+            issue = context.tracker.issue(number)
+            found.append(Earlier(issue.number, issue.url, issue.open, issue.reason))
+    return tuple(found)
 
 
 def named(record: Record, verdict: Verdict | None, why: str) -> Verdict:

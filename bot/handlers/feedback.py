@@ -16,10 +16,10 @@ def wrong(asked: Asked, context: Context) -> tuple[Effect, ...]:
     """Say that the answer is wrong: it is folded away, and counted against its record."""
     given = _meant(asked, context)
     if not given:
-        return say(asked, nothing_to_judge_text(), "confused")
+        return say(asked, nothing_to_judge_text(asked.language), "confused")
     issue, records = asked.issue.number, tuple(dict.fromkeys(id for each in given for id in each.records))
     judged = (leading_id(asked.argument),) if leading_id(asked.argument) else records
-    folded = [FoldAnswer(issue, each.purpose, wrong_text(_retold(each, context))) for each in given]
+    folded = [FoldAnswer(issue, each.purpose, wrong_text(_retold(each, asked, context), asked.language)) for each in given]
     return Judge(issue, asked.comment.id, "wrong", judged), *folded, react(asked, "+1")
 
 
@@ -28,7 +28,7 @@ def right(asked: Asked, context: Context) -> tuple[Effect, ...]:
     """Say that the answer is right: it is counted for its record, and shown again when it was folded away."""
     given = _meant(asked, context)
     if not given:
-        return say(asked, nothing_to_judge_text(), "confused")
+        return say(asked, nothing_to_judge_text(asked.language), "confused")
     issue, records = asked.issue.number, tuple(dict.fromkeys(id for each in given for id in each.records))
     shown: tuple[Effect, ...] = ()
     if any(each.purpose == AUTO for each in given):
@@ -53,7 +53,7 @@ def correct(asked: Asked, context: Context) -> tuple[Effect, ...]:
     """Say which record this issue is about: its answer is rewritten."""
     record = context.catalogue.get(leading_id(asked.argument)) if context.catalogue else None
     if record is None:
-        return say(asked, needs_id_text("/explain as <id>"), "confused")
+        return say(asked, needs_id_text("/explain as <id>", asked.language), "confused")
     issue = asked.issue.number
     return (
         Correct(issue, asked.comment.id, record.id),
@@ -71,7 +71,7 @@ def _meant(asked: Asked, context: Context) -> tuple[Given, ...]:
     return tuple([each for each in given if each.purpose == AUTO] or given[-1:])
 
 
-def _retold(given: Given, context: Context) -> str:
+def _retold(given: Given, asked: Asked, context: Context) -> str:
     """What a comment said, told again from its record alone."""
     record = context.catalogue.get(given.records[0]) if context.catalogue else None
-    return about(record, context) if record else ""
+    return about(record, context, asked.language) if record else ""

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from typing import cast
 
 from bot.answering.comment import not_allowed_text, unknown_command_text
+from bot.answering.language import ENGLISH, spoken
 from bot.answering.replies import changed_request_text, commands_text
 from bot.handlers import Context
 from bot.model import Comment, Effect, Event, Issue, PostAnswer, React, WithdrawAnswer
@@ -36,6 +37,12 @@ class Asked:
     def purpose(self) -> str:
         """The purpose of the answer to this command."""
         return f"command:{self.comment.id}"
+
+    @property
+    def language(self) -> str:
+        """The language of the answer: that of the issue, or else of the comment."""
+        of_issue = spoken(self.issue.title, self.issue.body)
+        return of_issue if of_issue != ENGLISH else spoken("", self.comment.body)
 
 
 Run = Callable[[Asked, Context], tuple[Effect, ...]]
@@ -73,21 +80,22 @@ def on_edited_comment(event: Event, context: Context) -> tuple[Effect, ...]:
     purpose = f"command:{comment.id}"
     if any(isinstance(effect, PostAnswer) and effect.purpose == purpose for effect in effects):
         return effects
-    return *effects, WithdrawAnswer(event.issue, purpose, changed_request_text())
+    issue = context.tracker.issue(event.issue)
+    return *effects, WithdrawAnswer(event.issue, purpose, changed_request_text(Asked(issue, comment).language))
 
 
 def _run(request: Request, asked: Asked, context: Context) -> tuple[Effect, ...]:
     if request.kind == "unknown":
         nearest = get_close_matches(request.word, list(_words()), n=1, cutoff=0.0)
-        return say(asked, unknown_command_text(request.word, nearest[0]), "confused")
+        return say(asked, unknown_command_text(request.word, nearest[0], asked.language), "confused")
     name = request.word if request.kind == "word" else request.kind
     entry = COMMANDS.get(name)
     if entry is None:
         raise LookupError(f"no command is registered for {name}")
     who = entry.facts["who"]
     if not may(asked, who, context):
-        people = "people with triage permission or more" if who == SORTERS else who
-        return say(asked, not_allowed_text(entry.facts["usage"], who=people), "confused")
+        people = "triage or more" if who == SORTERS else who
+        return say(asked, not_allowed_text(entry.facts["usage"], people, asked.language), "confused")
     return cast(Run, entry.value)(Asked(asked.issue, asked.comment, request.argument, request.place), context)
 
 
@@ -107,7 +115,8 @@ def may(asked: Asked, who: str, context: Context) -> bool:
 @COMMANDS.add("help", usage="/explain help", who=ANYONE, takes="text")
 def help(asked: Asked, context: Context) -> tuple[Effect, ...]:
     """List these commands."""
-    return say(asked, commands_text([cast("Entry[object]", entry) for entry in COMMANDS], context.memory.problem()), "+1")
+    entries = [cast("Entry[object]", entry) for entry in COMMANDS]
+    return say(asked, commands_text(entries, context.memory.problem(), asked.language), "+1")
 
 
 def say(asked: Asked, text: str, reaction: str, records: tuple[str, ...] = ()) -> tuple[Effect, ...]:

@@ -29,7 +29,7 @@ def label(asked: Asked, context: Context) -> tuple[Effect, ...]:
     verdict = _verdict(asked, context)
     labels = area_labels(verdict, context.catalogue, context.config) if verdict and context.catalogue else ()
     if not labels:
-        return say(asked, no_labels_text(), "confused")
+        return say(asked, no_labels_text(asked.language), "confused")
     return AddLabels(asked.issue.number, labels), react(asked, "+1")
 
 
@@ -38,17 +38,18 @@ def duplicate(asked: Asked, context: Context) -> tuple[Effect, ...]:
     """List earlier issues that hold the same error."""
     verdict = _verdict(asked, context)
     if verdict is None or verdict.decision == "silent" or not verdict.matches:
-        return say(asked, nothing_found_text(), "confused")
+        return say(asked, nothing_found_text(asked.language), "confused")
     record = verdict.matches[0].record
     earlier = [number for number in context.memory.issues_with(record.id) if number < asked.issue.number]
-    return say(asked, duplicates_text(record, earlier[::-1], context.record_url, lambda n: _issue_url(asked, context, n)), "+1")
+    text = duplicates_text(record, earlier[::-1], context.record_url, lambda n: _issue_url(asked, context, n), asked.language)
+    return say(asked, text, "+1")
 
 
 @COMMANDS.add("scan", usage="/explain scan", who=SORTERS, takes="nothing")
 def scan(asked: Asked, context: Context) -> tuple[Effect, ...]:
     """Count the known errors in the open issues; nothing but the report is written."""
     if context.catalogue is None:
-        return say(asked, nothing_found_text(), "confused")
+        return say(asked, nothing_found_text(asked.language), "confused")
     issues = list(islice(context.tracker.open_issues(), MAX_SCANNED + 1))
     found = backlog(issues[:MAX_SCANNED], context.catalogue)
     text = scan_text(
@@ -59,6 +60,7 @@ def scan(asked: Asked, context: Context) -> tuple[Effect, ...]:
         cut=len(issues) > MAX_SCANNED,
         record_url=context.record_url,
         issue_url=lambda number: _issue_url(asked, context, number),
+        language=asked.language,
     )
     return say(asked, text, "+1")
 
@@ -74,11 +76,12 @@ def write_record(asked: Asked, context: Context) -> tuple[Effect, ...]:
     elif occurrences:
         id, type, template, expression = "", occurrences[0].type or "", _escaped(occurrences[0]), ""
     else:
-        return say(asked, nothing_found_text(), "confused")
+        return say(asked, nothing_found_text(asked.language), "confused")
     path = f"errors/{context.tracker.repository}/{_area(verdict, context)}/{_slug(template or expression)}.yaml"
     known = f"template: {json.dumps(template)}" if template else f"expression: {json.dumps(expression)}"
     lines = ([f"type: {type}"] if type else []) + [known, "title: ", "meaning: >-", "  ", "solutions:", "  - ", "status: draft"]
-    return say(asked, record_text(path, "\n".join(line.rstrip() for line in lines), context.records_repository, id), "+1")
+    text = "\n".join(line.rstrip() for line in lines)
+    return say(asked, record_text(path, text, context.records_repository, id, asked.language), "+1")
 
 
 def _verdict(asked: Asked, context: Context) -> Verdict | None:

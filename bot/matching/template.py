@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import log2
 
@@ -65,6 +66,7 @@ def split_words(text: str) -> Words:
     return Words(f" {' '.join(words)} " if words else " ", tuple(spans), tuple(starts))
 
 
+@lru_cache(maxsize=8192)
 def pattern(template: Template) -> tuple[str, ...]:
     """The literal pieces of a template as joined words, with empty strings at the ends where it starts or ends with a hole.
 

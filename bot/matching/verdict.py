@@ -315,6 +315,8 @@ def _quotes_assert(occurrence: Occurrence) -> bool:
 
 def _template(record: Record, pieces: tuple[str, ...]) -> Template:
     """The template of the record that has this pattern."""
+    if len(record.templates) < 2:
+        return record.template
     return next((one for one in record.templates if pattern(one) == pieces), record.template)
 
 

@@ -29,7 +29,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """An issue as it is now on the tracker."""
+    """An issue as it is now on the tracker.
+
+    ``reason`` is why it was closed (GitHub's names: ``completed``, ``not_planned``, ``duplicate``; "" when open, or not told).
+    """
 
     repository: str
     repository_id: int
@@ -42,6 +45,18 @@ class Issue:
     by_bot: bool = False
     labels: tuple[str, ...] = ()
     is_pull_request: bool = False
+    reason: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """An earlier issue that holds the same error; ``open`` and ``reason`` say how it ended, as in :class:`Issue`."""
+
+    number: int
+    url: str
+    open: bool
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from bot.answering.words import circumstances, newest
 from bot.model import (
     Capture,
     Condition,
+    Earlier,
     Example,
     Hole,
     Match,
@@ -222,6 +223,22 @@ def test_what_the_page_has_as_well_is_left_out_of_a_long_comment() -> None:
     assert "fall_back()" in said(MATCH)
 
 
+def test_how_earlier_issues_ended_is_told_with_links_that_leave_no_mark() -> None:
+    address = "https://github.com/octo/engine/issues/{}"
+    ended = [(9, True, ""), (8, False, "completed"), (7, False, "not_planned"), (6, False, "duplicate")]
+    issues = [Earlier(number, address.format(number), is_open, reason) for number, is_open, reason in ended]
+    text = answer(Verdict("answer", (MATCH,)), source_url, record_url, earlier=issues)
+    link = "https://redirect.github.com/octo/engine/issues/{}"
+    assert (
+        f"Earlier issues with this error: [issue 9]({link.format(9)}) (still open), [issue 8]({link.format(8)}) (closed as completed), "
+        f"and [issue 7]({link.format(7)}) (closed as not planned)"
+    ) in text
+    hostile = Earlier(5, "javascript:alert(1)//@octocat #4", False, "@octocat see #3")
+    assert "Earlier issues with this error: issue 5 (closed)" in answer(
+        Verdict("answer", (MATCH,)), source_url, record_url, earlier=[hostile]
+    )
+
+
 def test_related_errors_that_nobody_explained_are_left_to_the_page() -> None:
     shown = replace(WRITTEN, id="1" * 16, title="Another one")
     text = answer(Verdict("answer", (MATCH,)), source_url, record_url, lambda record: (DERIVED, shown))
@@ -296,7 +313,7 @@ def test_a_value_inside_a_hidden_part_is_hidden_too() -> None:
 HOSTILE = [
         "@octocat", "#12", "o/r#3", "GH-4", "https://github.com/o/r/issues/1", "www.e.example", "```", "`", "~~~~", "</details>",
         "<details open>", "<!--", "-->", "<b>", "<img src=//e>", "![x](http://e/i.png)", "[x](http://e)", "# h", "\n", "\n\n", "\n- ",
-        "\n1. ",
+        "\n1. ", "[^1]", "\n[^1]: x",
         "\n    ", "/close", "\n/lgtm", "\nDuplicate of #5", "\n@bot merge", "\u202e", "\u200b", "\u2028/approve", "\ud800", "\x00",
         "0123456789abcdef0123456789abcdef01234567", "a@e.example", "&lt;", "|", "$x$", "\n---\n", "\n===\n", "<sub>", "</sub>", "{tp_size}",
         "(", ")", "]", "\\", "<https://e.example>", "\n> [!NOTE]\n> x", "word ", "x" * 300, "`" * 80,
@@ -369,7 +386,7 @@ class Rendered(HTMLParser):
         self.outside: list[str] = []
         self.open: list[str] = []
         self.folds = 0
-        self.feed(cmarkgfm.github_flavored_markdown_to_html(markdown, options=Options.CMARK_OPT_UNSAFE))
+        self.feed(cmarkgfm.github_flavored_markdown_to_html(markdown, options=Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)

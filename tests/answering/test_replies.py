@@ -10,6 +10,7 @@ import pytest
 from cmarkgfm.cmark import Options
 
 from bot.answering import replies
+from bot.answering.comment import not_allowed_text, nothing_found_text, unknown_command_text, why_text
 from bot.model import Match, Occurrence, Record, Template, Verdict
 from bot.reading.commands import parse_commands
 from bot.registry import Entry
@@ -67,33 +68,44 @@ def issue_url(number: int) -> str:
     return f"https://github.com/octo/engine/issues/{number}"
 
 
-def every_reply(text: str) -> dict[str, str]:
+def every_reply(text: str, language: str = "en") -> dict[str, str]:
     one = record(text)
     match = Match(one, Occurrence(text[:100], text, (0, 1)), one.templates[0], score=0.9)
     entry: Entry[object] = Entry("word", text[:300], None, {"usage": "/explain word <id>", "who": "anyone"})
+    others = Entry("x", text[:300], None, {"usage": "/explain x", "who": "maintainers"})
+    folded = replies.all_text([match], record_url, language)
     return {
-        "commands": replies.commands_text([entry, Entry("x", text[:300], None, {"usage": "/explain x", "who": "maintainers"})], text),
-        "all": replies.all_text([match] * 30, record_url),
-        "duplicates": replies.duplicates_text(one, range(50, 0, -1), record_url, issue_url),
-        "no duplicates": replies.duplicates_text(one, (), record_url, issue_url),
-        "scan": replies.scan_text([(one, range(1, 40))] * 20, 3, 4, 300, True, record_url, issue_url),
-        "record": replies.record_text(f"errors/{text[:80]}.yaml", text, "bot/records", one.id),
-        "record nowhere": replies.record_text("errors/x.yaml", text, ""),
-        "wrong": replies.wrong_text(replies.all_text([match], record_url)),
-        "gone": replies.gone_text(replies.all_text([match], record_url)),
-        "id": replies.needs_id_text("/explain as <id>"),
-        "judge": replies.nothing_to_judge_text(),
-        "elsewhere": replies.elsewhere_text(),
-        "labels": replies.no_labels_text(),
-        "unclear": replies.unclear_text(Verdict("silent", (match,))),
-        "changed": replies.changed_request_text(),
+        "commands": replies.commands_text([entry, others], text, language),
+        "all": replies.all_text([match] * 30, record_url, language),
+        "duplicates": replies.duplicates_text(one, range(50, 0, -1), record_url, issue_url, language),
+        "no duplicates": replies.duplicates_text(one, (), record_url, issue_url, language),
+        "scan": replies.scan_text([(one, range(1, 40))] * 20, 3, 4, 300, True, record_url, issue_url, language),
+        "record": replies.record_text(f"errors/{text[:80]}.yaml", text, "bot/records", one.id, language),
+        "record nowhere": replies.record_text("errors/x.yaml", text, "", "", language),
+        "wrong": replies.wrong_text(folded, language),
+        "gone": replies.gone_text(folded, language),
+        "id": replies.needs_id_text("/explain as <id>", language),
+        "judge": replies.nothing_to_judge_text(language),
+        "elsewhere": replies.elsewhere_text(language),
+        "labels": replies.no_labels_text(language),
+        "unclear": replies.unclear_text(Verdict("silent", (match,)), language),
+        "changed": replies.changed_request_text(language),
+        "why": why_text(Verdict("cautious", (match,), None, f"{text[:60]} matches with probability 0.70"), record_url, language),
+        "why not": why_text(Verdict("silent", (), None, "nothing matches well enough"), record_url, language),
+        "nothing": nothing_found_text(language),
+        "unknown": unknown_command_text(text[:80], "/explain help", language),
+        "not allowed": not_allowed_text("/explain as <id>", "the issue's author and maintainers", language),
     }
 
 
+LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])
+
+
+@LANGUAGES
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
-def test_nothing_acts_in_a_reply(hostile: str) -> None:
+def test_nothing_acts_in_a_reply(hostile: str, language: str) -> None:
     allowed = ("https://redirect.github.com/", "https://bot.test/errors/", "https://github.com/bot/records/new/main?filename=errors/")
-    for name, markdown in every_reply(hostile).items():
+    for name, markdown in every_reply(hostile, language).items():
         page = Page(markdown)
         assert page.open == [], name
         assert page.seen <= {"p", "pre", "code", "strong", "ul", "li", "a", "details", "summary"}, name
@@ -104,8 +116,15 @@ def test_nothing_acts_in_a_reply(hostile: str) -> None:
         assert len(markdown) <= 8_000, name
 
 
-def test_what_is_to_be_copied_can_be_copied() -> None:
-    for name, markdown in every_reply("plain words").items():
+def test_no_reply_in_chinese_keeps_an_english_word() -> None:
+    for name, markdown in every_reply("文字", "zh").items():
+        assert re.search("[\u4e00-\u9fff]", markdown), name
+        assert set(re.findall("[A-Za-z]{2,}", Page(markdown).outside)) <= {"issue", "traceback", "GitHub", "id", "HTML"}, name
+
+
+@LANGUAGES
+def test_what_is_to_be_copied_can_be_copied(language: str) -> None:
+    for name, markdown in every_reply("plain words", language).items():
         assert "\u200b" not in markdown, name
     assert "- `/explain word <id>`: plain words" in every_reply("plain words")["commands"]
 

@@ -35,7 +35,7 @@ HOSTILE = st.sampled_from(
         "- [ ] x", "> q", "| a | b |\n|---|---|", "    ", "\t", "\\", "*", "**", "_", "__", "$$", "&lt;", "&#64;octocat", "&commat;x",
         "0123456789abcdef0123456789abcdef01234567", "mailto:a@b.example", "xmpp:a@b.example", "a@b.example", "{x}", "{", "}", "1. ", "---",
         "===", "<http://e.example>", "[^1]", "\ud800", "ftp://e.example", "http://e.example/a_b", "bors r+", "abc1234",
-        "[docs](https://docs.python.org/)", "https://docs.python.org/#5", "![i](https://docs.python.org/)", "!",
+        "a@.b", "[docs](https://docs.python.org/)", "https://docs.python.org/#5", "![i](https://docs.python.org/)", "!",
     ]
 )  # fmt: skip
 TEXT = st.lists(st.one_of(HOSTILE, st.text(max_size=6), st.sampled_from([" ", "a", "word"])), max_size=14).map("".join)
@@ -82,6 +82,13 @@ def test_plain_text_is_one_paragraph_of_text(text: str) -> None:
     assert_inert(made)
     assert re.fullmatch(r"<p>before [^<]*after</p>\n", html_of(f"before {made}after"))
     assert re.fullmatch(r"(<p>[^<]*</p>\n)?", html_of(start_of_line(made)))
+
+
+@pytest.mark.parametrize("address", ["a@b.example", "a@.b", "a@-.b", "a@_.b", "mailto:a@.b", "xmpp:a@.b/c"])
+def test_what_cmark_takes_for_an_address_is_no_link(address: str) -> None:
+    assert "<a" in html_of(address)
+    for made in (plain(address), prose(address), prose("{x}", {"x": address}), start_of_line(plain(address))):
+        assert "<a" not in html_of(made)
 
 
 @settings(max_examples=300, deadline=None)

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.answering.language import COMMANDS_IN_CHINESE
+from bot.catalogue.catalogue import Catalogue, build
 from bot.demo.github import Fault
 from bot.handlers import Given
 from bot.model import (
@@ -98,6 +102,42 @@ def test_why_says_what_spoke_for_and_against(scene: Scene) -> None:
     text, reaction = said(scene.say(number, "/explain why"))
     assert "Why this answer" in text
     assert reaction == "+1"
+
+
+HAN = re.compile("[\u4e00-\u9fff]")
+
+
+def test_a_chinese_issue_is_answered_in_chinese_whatever_is_asked(scene: Scene) -> None:
+    number, _ = scene.open(WRITTEN, title="启动服务时报错")
+    record = scene.record("sprockets")
+    scene.remember(comments=(Given("auto", (record,)),))
+    for command in ("", " why", " all", " help", " halp", f" {record}", " record", " duplicate", " scan", " label", " as nothing"):
+        text, _ = said(scene.say(number, f"/explain{command}", "triage"))
+        assert not text or HAN.search(text), command
+    folded = next(effect for effect in scene.say(number, "/explain wrong") if isinstance(effect, FoldAnswer))
+    assert HAN.search(folded.body)
+    assert HAN.search(said(scene.say(number, "/explain label", "octo-reader"))[0])
+
+
+def test_a_chinese_comment_on_an_english_issue_is_answered_in_chinese(scene: Scene) -> None:
+    number, _ = scene.open("Paint it green.")
+    assert HAN.search(said(scene.say(number, "/explain\n\n启动服务时报错，请看看是什么原因"))[0])
+    assert not HAN.search(said(scene.say(number, "/explain"))[0])
+
+
+def test_every_command_has_its_chinese() -> None:
+    assert set(COMMANDS_IN_CHINESE) == {entry.name for entry in COMMANDS}
+
+
+def test_an_answer_by_id_or_by_a_maintainer_tells_since_when_there_is_the_error(scene: Scene, tmp_path: Path) -> None:
+    assert scene.catalogue is not None
+    known = [record for id in (scene.record("sprockets"), scene.record("flux")) if (record := scene.catalogue.get(id))]
+    path = tmp_path / "engine.sqlite"
+    build(path, scene.catalogue.source, known, ("0.9.0", "1.0.0"))
+    scene.catalogue = Catalogue.open(path)
+    number, _ = scene.open("Paint it green.")
+    assert ", since v1.0.0." in said(scene.say(number, f"/explain {known[0].id}"))[0]
+    assert ", since v1.0.0." in said(scene.say(number, f"/explain as {known[0].id}", "triage"))[0]
 
 
 def test_an_unknown_word_is_answered_with_the_nearest_command(scene: Scene) -> None:

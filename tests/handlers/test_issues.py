@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,35 @@ def test_a_feature_request_takes_back_what_was_said_before(scene: Scene) -> None
     number, (remember, withdraw) = scene.open(FEATURE)
     assert remember == Remember(number, "silent", ())
     assert isinstance(withdraw, WithdrawAnswer)
+
+
+def test_the_three_newest_earlier_issues_are_named_with_how_they_ended(scene: Scene) -> None:
+    numbers = [scene.open(WRITTEN, title="@octocat closes #1")[0] for _ in range(6)]
+    scene.hub.set_open("octo/engine", numbers[4], open=False)
+    scene.hub.delete_issue("octo/engine", numbers[3])
+    scene.remember(issues=(*numbers, numbers[-1] + 1, numbers[-1] + 2))
+    number, (_, post) = scene.open(WRITTEN)
+    assert isinstance(post, PostAnswer)
+    (line,) = [line for line in post.body.splitlines() if line.startswith("Earlier issues with this error: ")]
+    assert re.findall(r"\[issue (\d+)\]\(\S+/issues/\d+\) \(([a-z ]+)\)", line) == [
+        (str(numbers[5]), "still open"),
+        (str(numbers[4]), "closed as completed"),
+    ]
+    assert "octocat" not in post.body
+    assert f"issue {number}]" not in post.body
+    asked = next(effect.body for effect in scene.say(number, "/explain") if isinstance(effect, PostAnswer))
+    assert line in asked
+
+
+def test_an_earlier_issue_that_cannot_be_read_does_not_keep_the_answer_back(scene: Scene) -> None:
+    first, _ = scene.open(WRITTEN)
+    number, _ = scene.open(WRITTEN)
+    scene.remember(issues=(first, number))
+    event = scene.event()
+    scene.hub.delete_issue("octo/engine", first)
+    (_, post) = scene.effects(event)
+    assert isinstance(post, PostAnswer)
+    assert "Earlier" not in post.body
 
 
 @pytest.mark.parametrize(

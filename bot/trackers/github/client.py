@@ -143,6 +143,8 @@ class GitHubTracker:
             by_bot=is_bot(user),
             labels=tuple(map(clean, labels)),
             is_pull_request=data.get("pull_request") is not None,
+            reason=str(data.get("state_reason") or "") if data["state"] != "open" else "",
+            url=str(data.get("html_url", "")),
         )
 
     def _id(self) -> int:
