@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -15,9 +12,9 @@ from bot.config import Settings
 from bot.demo.github import Fault, StandIn
 from bot.trackers.github import receive
 from bot.work import workflows
+from tests.engine import REPOSITORY, SPROCKETS
+from tests.work.workers import Workers, workers
 
-REPOSITORY = "octo/engine"
-SPROCKETS = "ValueError: The frobnicator {} needs at least 3 sprockets before it can turn"
 PATIENCE = 120.0
 """Seconds after which a test fails in place of waiting on."""
 
@@ -25,35 +22,14 @@ PATIENCE = 120.0
 class Place:
     """The stand-in, the queue that events are put in, and workers that come and go."""
 
-    def __init__(self, hub: StandIn, settings: Settings, catalogue: Path) -> None:
+    def __init__(self, hub: StandIn, settings: Settings, started: Workers) -> None:
         self.hub = hub
-        self.catalogue = catalogue
-        secrets = {name: getattr(settings, name).get_secret_value() for name in ("webhook_secrets", "token")}
-        names = (
-            "github_url",
-            "database_url",
-            "settle_seconds",
-            "write_interval",
-            "comments_per_person",
-            "comments_per_repository",
-            "commands_per_person",
-        )
-        plain = {name: str(getattr(settings, name)) for name in names}
-        self.environment = os.environ | {f"EXPLAINBOT_{name.upper()}": value for name, value in (secrets | plain).items()}
+        self.settings = settings
+        self.workers = started
 
-    @contextmanager
-    def worker(self) -> Iterator[subprocess.Popen[str]]:
-        """A worker that has started; killed at the end with SIGKILL, if it is not dead yet."""
-        command = [sys.executable, str(Path(__file__).with_name("worker.py")), str(self.catalogue), "worker-0"]
-        pipe = subprocess.PIPE
-        with subprocess.Popen(command, env=self.environment, stdin=pipe, stdout=pipe, text=True) as process:
-            try:
-                assert process.stdout is not None
-                assert any("started" in line for line in process.stdout)
-                yield process
-            finally:
-                process.kill()
-                process.wait()
+    def worker(self) -> AbstractContextManager[int]:
+        """A worker that has started; killed at the end with SIGKILL."""
+        return self.workers.working(self.settings)
 
     def open_issue(self, name: str) -> int:
         """Open an issue and put its delivery in line."""
@@ -77,7 +53,8 @@ class Place:
 def place(standin: StandIn, make_settings: Callable[..., Settings], database_url: str, engine_catalogue: Path) -> Iterator[Place]:
     settings = make_settings(database_url=database_url)
     workflows.receive(settings)
-    yield Place(standin, settings, engine_catalogue)
+    with workers(engine_catalogue) as started:
+        yield Place(standin, settings, started)
     workflows.stop(0)
 
 
