@@ -11,19 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.config import Settings
+from pydantic import SecretStr
 
-_SETTINGS = (
-    "webhook_secrets",
-    "token",
-    "github_url",
-    "database_url",
-    "settle_seconds",
-    "write_interval",
-    "comments_per_person",
-    "comments_per_repository",
-    "commands_per_person",
-)
+from bot.config import Settings
 
 
 def environment_of(settings: Settings) -> dict[str, str]:
@@ -31,9 +21,9 @@ def environment_of(settings: Settings) -> dict[str, str]:
 
     def text(name: str) -> str:
         value = getattr(settings, name)
-        return str(value.get_secret_value() if hasattr(value, "get_secret_value") else value)
+        return str(value.get_secret_value() if isinstance(value, SecretStr) else value)
 
-    return {f"EXPLAINBOT_{name.upper()}": text(name) for name in _SETTINGS}
+    return {f"EXPLAINBOT_{name.upper()}": text(name) for name in sorted(settings.model_fields_set)}
 
 
 @dataclass
