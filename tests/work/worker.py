@@ -14,10 +14,10 @@ import sys
 import time
 from pathlib import Path
 
+from bot import trackers
 from bot.catalogue.catalogue import Catalogue
 from bot.config import Settings
 from bot.registry import HANDLERS, load
-from bot.trackers.github import calls
 from bot.trackers.github.app import connect
 from bot.work import workflows
 from bot.work.passes import Runtime
@@ -49,7 +49,7 @@ def _work(executor: str, catalogue: str, environment: dict[str, str], pause: flo
     parent = os.getppid()
     os.environ.update(environment)
     if pause is not None:
-        calls.PAUSE = pause
+        trackers.PAUSE = pause
     settings = Settings()
     opened = Catalogue.open(Path(catalogue))
     runtime = Runtime(lambda repository, installation: connect(settings, repository, installation), lambda _: opened)
