@@ -63,17 +63,6 @@ def test_fault_happens_as_often_as_planned_and_only_there(github: StandIn) -> No
     assert [_post(github).status_code for _ in range(5)] == [502, 502, 429, 201, 201]
 
 
-@pytest.mark.parametrize("kind", ["401", "429", "502-before-write", "403-archived"])
-def test_a_connection_is_of_use_after_a_fault(github: StandIn, kind: str) -> None:
-    github.plan(Fault("create_comment", kind))  # type: ignore[arg-type]
-    with requests.Session() as session:
-        headers = {"Authorization": f"token {github.token('helper')}"}
-        url = f"{github.url}/repos/{REPOSITORY}/issues/1/comments"
-        statuses = [session.post(url, json={"body": "x" * 5000}, headers=headers, timeout=10).status_code for _ in range(2)]
-    assert statuses[1] == 201
-    assert statuses[0] != 201
-
-
 def test_fault_of_any_request(github: StandIn) -> None:
     github.plan(Fault("*", "401", times=2))
     assert requests.get(github.url + "/user", timeout=10).status_code == 401
