@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from bot.catalogue.catalogue import Catalogue
@@ -29,6 +30,8 @@ class Play:
     catalogue: Catalogue
     config: RepoConfig = field(default_factory=RepoConfig)
     sent: int = 0
+    between: Callable[[], object] | None = None
+    """Called after each attempt that had to be put off because GitHub could not be read."""
 
     def run(self) -> list[str]:
         """Work on what happened since the last call, and say how each ended."""
@@ -53,6 +56,8 @@ class Play:
             except Gone:
                 return "gone"
             except Unavailable:
+                if self.between:
+                    self.between()
                 continue
             did += now_did
             if outcome.state == "done":
