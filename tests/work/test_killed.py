@@ -31,9 +31,9 @@ class Place:
         """A worker that has started; killed at the end with SIGKILL."""
         return self.workers.working(self.settings)
 
-    def open_issue(self, name: str) -> int:
+    def open_issue(self, name: str, user: str = "octocat") -> int:
         """Open an issue and put its delivery in line."""
-        issue = self.hub.open_issue(REPOSITORY, "It fails", SPROCKETS.format(name))
+        issue = self.hub.open_issue(REPOSITORY, "It fails", SPROCKETS.format(name), user)
         delivery = self.hub.deliveries[-1]
         event = receive.event(delivery.event, delivery.guid, delivery.payload)
         assert event is not None
@@ -96,3 +96,13 @@ def test_a_worker_killed_again_and_again_loses_and_doubles_nothing(place: Place)
         last = place.open_issue("last")
         place.wait(lambda: place.comments(last) > 0)
     assert [place.comments(number) for number in numbers] == [1] * len(numbers)
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_one_persons_flood_does_not_stand_before_others(place: Place) -> None:
+    flood = [place.open_issue(f"n{n}", "mallory") for n in range(8)]
+    other = place.open_issue("other", "anna")
+    with place.worker():
+        place.wait(lambda: place.comments(other) > 0)
+        assert sum(map(place.comments, flood)) < len(flood)
+        place.wait(lambda: all(place.comments(number) for number in flood))

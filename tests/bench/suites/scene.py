@@ -46,12 +46,13 @@ def folder() -> Iterator[Path]:
 
 
 @contextmanager
-def cache_folder() -> Iterator[Path]:
-    """A cache folder that holds the catalogue of octo/engine."""
+def cache_folder(*repositories: str) -> Iterator[Path]:
+    """A cache folder that holds the catalogue of octo/engine, for these repositories (itself when none is named)."""
     with folder() as path:
-        catalogue = catalogue_path(path, REPOSITORY)
-        catalogue.parent.mkdir(parents=True)
-        build_catalogue(catalogue)
+        for name in repositories or (REPOSITORY,):
+            catalogue = catalogue_path(path, name)
+            catalogue.parent.mkdir(parents=True)
+            build_catalogue(catalogue)
         yield path
 
 
