@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,9 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 BUSY_SECONDS = 30.0
 """How long SQLite waits for another writer before it gives up."""
+
+_migrating = threading.Lock()
+"""Alembic keeps the database that it works on in a global: within a process one thread at a time."""
 
 MIGRATION_LOCK = 0x65787062
 """Key of PostgreSQL's advisory lock that one process holds while it brings the tables up to date."""
@@ -45,7 +49,7 @@ def migrate(engine: sa.Engine) -> None:
     """Bring the tables up to date, in one transaction that only one process can hold."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
-    with write(engine) as connection:
+    with _migrating, write(engine) as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(MIGRATION_LOCK)))
         config.attributes["connection"] = connection

@@ -113,6 +113,7 @@ handled = sa.Table(
     sa.Column("kind", sa.String(8), primary_key=True, doc="issue or comment"),
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False, doc="the issue's number, or the comment's id"),
     sa.Column("at", sa.Float, nullable=False),
+    sa.Column("text", sa.String(16), nullable=False, server_default="", doc="short hash of the comment that was carried out"),
     sa.Index("ix_handled_at", "at"),
 )
 

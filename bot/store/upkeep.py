@@ -79,12 +79,24 @@ def met_since(engine: sa.Engine, since: float, most: int = 1000) -> tuple[Reposi
         return tuple(Repository(**row._mapping) for row in connection.execute(query))
 
 
-def note_handled(engine: sa.Engine, repository_id: int, kind: Kind, number: int, now: float | None = None) -> None:
-    """Note that an issue or comment was worked on."""
+def note_handled(engine: sa.Engine, repository_id: int, kind: Kind, number: int, now: float | None = None, text: str = "") -> None:
+    """Note that an issue or comment was worked on; ``text`` is the short hash of a comment that was carried out."""
     now = time.time() if now is None else now
     with write(engine) as connection:
-        statement = insert(connection, handled).values(repository_id=repository_id, kind=kind, number=number, at=now)
-        connection.execute(statement.on_conflict_do_update(index_elements=["repository_id", "kind", "number"], set_={"at": now}))
+        statement = insert(connection, handled).values(repository_id=repository_id, kind=kind, number=number, at=now, text=text)
+        connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=["repository_id", "kind", "number"], set_={"at": now} | ({"text": text} if text else {})
+            )
+        )
+
+
+def handled_text(engine: sa.Engine, repository_id: int, comment: int) -> str:
+    """The short hash of the text with which a comment was carried out last; "" when it was not."""
+    query = sa.select(handled.c.text)
+    query = query.where(handled.c.repository_id == repository_id, handled.c.kind == "comment", handled.c.number == comment)
+    with engine.connect() as connection:
+        return connection.execute(query).scalar() or ""
 
 
 def is_handled(engine: sa.Engine, repository_id: int, kind: Kind, number: int) -> bool:
@@ -95,9 +107,9 @@ def is_handled(engine: sa.Engine, repository_id: int, kind: Kind, number: int) -
 
 
 def forget_handled(engine: sa.Engine, before: float) -> None:
-    """Remove what no sweep looks back to."""
+    """Remove what no sweep looks back to. What was carried out stays: a captured delivery can come again at any time."""
     with write(engine) as connection:
-        connection.execute(sa.delete(handled).where(handled.c.at < before))
+        connection.execute(sa.delete(handled).where(handled.c.at < before, handled.c.text == ""))
 
 
 def changed_since(engine: sa.Engine, since: float, most: int = 1000) -> tuple[tuple[int, int], ...]:

@@ -7,6 +7,9 @@ from typing import Protocol
 
 from bot.model import Comment, Issue
 
+PAUSE = 60.0
+"""Seconds to stay away from a tracker that cannot be reached, or refuses without naming a time (GitHub: "at least one minute")."""
+
 
 class Gone(Exception):
     """The issue, comment or repository is not there, or we may not see or change it any more; do not try again."""
@@ -19,12 +22,12 @@ class Refused(Exception):
 class Unavailable(Exception):
     """The tracker could not be reached or asks us to wait; nothing was written.
 
-    ``retry_after`` is in seconds.
+    ``retry_after`` is in seconds; :data:`PAUSE` when nothing is known of it.
     """
 
-    def __init__(self, message: str, retry_after: float = 60.0) -> None:
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
-        self.retry_after = retry_after
+        self.retry_after = PAUSE if retry_after is None else retry_after
 
 
 class Ambiguous(Exception):

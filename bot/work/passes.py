@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -75,6 +76,9 @@ def work_on(
     if early := before_reading(event, desk, first=not did):
         _note_handled(event, early, engine)
         return early, []
+    text = short_hash(tracker.comment(event.comment).body) if event.comment else ""
+    if event.comment and not did and store.handled_text(engine, event.repository_id, event.comment) == text:
+        return Outcome("done", what="carried out before"), []
 
     def owner() -> Tracker:
         """The repository in which the owner keeps what holds for all of its repositories."""
@@ -94,12 +98,17 @@ def work_on(
         settings.records_repository,
     )
     outcome, now_did = carry_out(handle(event, context), event, desk, catalogue, did)
-    _note_handled(event, outcome, engine)
+    _note_handled(event, outcome, engine, text)
     return outcome, now_did
 
 
-def _note_handled(event: Event, outcome: Outcome, engine: sa.Engine) -> None:
-    """Let the sweep for what was missed pass over this."""
+def short_hash(text: str) -> str:
+    """16 hex digits by which a text is known again."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _note_handled(event: Event, outcome: Outcome, engine: sa.Engine, text: str = "") -> None:
+    """Let the sweep for what was missed pass over this, and a delivery of it that comes again under another id change nothing."""
     if outcome.state == "done":
         kind: store.Kind = "comment" if event.comment else "issue"
-        store.note_handled(engine, event.repository_id, kind, event.comment or event.issue)
+        store.note_handled(engine, event.repository_id, kind, event.comment or event.issue, text=text)

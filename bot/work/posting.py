@@ -45,6 +45,8 @@ LIGHT_INTERVAL = 1.0
 
 DELETED = "somebody deleted the comment"
 NOT_WANTED = "somebody asked for silence"
+ANOTHER = "another front end answers"
+"""An App and an Action of ours work on one repository with the same secret: what the other has written is not written again."""
 
 
 def perform(effect: Effect, desk: Desk) -> Outcome:
@@ -76,8 +78,13 @@ def perform(effect: Effect, desk: Desk) -> Outcome:
 def find_own(desk: Desk, issue: int) -> Iterator[tuple[str, Comment]]:
     """Our comments on an issue with the job ids of their markers, oldest first; what others pasted is passed over."""
     us = desk.tracker.identity()
+    return ((job, comment) for job, comment in _marked(desk, issue) if comment.author_id == us)
+
+
+def _marked(desk: Desk, issue: int) -> Iterator[tuple[str, Comment]]:
+    """The comments of an issue that carry a marker made with our secret, whoever wrote them, oldest first."""
     for comment in desk.tracker.comments(issue):
-        if comment.author_id == us and (job := read_marker(comment.body, desk.secrets)):
+        if job := read_marker(comment.body, desk.secrets):
             yield job, comment
 
 
@@ -94,7 +101,8 @@ def _post(effect: PostAnswer, desk: Desk) -> Outcome:
     if answer.comment_id is None:
         if answer.attempts and (wait := _unsettled(answer, desk)):
             return Outcome("wait", wait, "settling")
-        _look(answer, desk)
+        if _look(answer, desk):
+            return Outcome("done", what=ANOTHER)
         answer = _again(desk, effect)
     if answer.comment_id is None:
         return _create(effect, answer, desk)
@@ -239,16 +247,23 @@ def _touch(effect: React | AddLabels, desk: Desk) -> Outcome:
     return Outcome("done", what="touched")
 
 
-def _look(answer: Answer, desk: Desk) -> None:
-    """Look for the comment of an answer and note it.
+def _look(answer: Answer, desk: Desk) -> bool:
+    """Look for the comment of an answer and note it; says whether, in its place, one of another front end stands.
 
     This also happens before the first attempt: a lost database, or a second copy of the bot, must not double a comment, and an
     issue that was moved brings its comments along, with the markers of its old place.
     """
     moved: list[tuple[Answer, Comment]] = []
-    for job, comment in find_own(desk, answer.issue):
+    another = False
+    us = desk.tracker.identity()
+    for job, comment in _marked(desk, answer.issue):
+        if comment.author_id != us:
+            # People can paste a marker that they have seen; a bot of theirs could only keep us from saying the same again.
+            another = another or (comment.by_bot and job == answer.job)
+            continue
         if job == answer.job:
-            return _settle(answer, comment, desk)
+            _settle(answer, comment, desk)
+            return False
         old = store.find_job(desk.engine, job)
         if old and old.purpose == answer.purpose:
             moved.append((old, comment))
@@ -256,7 +271,8 @@ def _look(answer: Answer, desk: Desk) -> None:
         old, comment = moved[0]
         store.move(desk.engine, old, answer)
         _settle(answer, comment, desk, body_hash="")
-    return None
+        return False
+    return another
 
 
 def _settle(answer: Answer, comment: Comment, desk: Desk, **changes: object) -> None:

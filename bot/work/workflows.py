@@ -32,6 +32,7 @@ from bot.work.desk import Desk, Outcome
 from bot.work.logs import log_as_json, log_library_as_json
 from bot.work.passes import Runtime, partition_of, work_on
 from bot.work.sweeps import BEAT_SECONDS, Upkeep, keep_up
+from bot.work.turns import Turns
 
 APPLICATION = "explainbot"
 
@@ -56,7 +57,8 @@ LONGEST_WAIT = 30.0
 LONGEST_RETURN = 2 * 3600.0
 
 COMMAND_FIRST = 1
-"""Priority of a command, whose author waits for it; the smaller number goes first."""
+"""Priority of a command, whose author waits for it; the smaller number goes first. What the same person has put in line lately is
+added, so that a flood does not delay others."""
 ISSUE_NEXT = 2
 
 log = structlog.get_logger("bot.work")
@@ -76,6 +78,7 @@ class _Worker:
 _worker: _Worker | None = None
 _client: DBOSClient | None = None
 _lock = threading.Lock()
+_turns = Turns()
 
 
 # ------------------------------------------------------------------------------------------------ starting and stopping
@@ -176,7 +179,7 @@ def submit(event: Event) -> str:
     refuses, so that the delivery can be answered with an error and is seen as failed.
     """
     id = work_id(event)
-    _enqueue(id, event, [], 0, 0.0)
+    _enqueue(id, event, [], 0, 0.0, _turns.take(partition_of(event), event.actor))
     return id
 
 
@@ -186,15 +189,18 @@ def work_id(event: Event) -> str:
     return f"{event.name}:{event.repository_id}/{event.issue}{comment}:{event.delivery}"
 
 
-def _enqueue(id: str, event: Event, did: list[str], returns: int, delay: float) -> None:
-    """Commit work under an id; one that is already used is left as it is, so a step that calls this may run twice."""
+def _enqueue(id: str, event: Event, did: list[str], returns: int, delay: float, behind: int = 0) -> None:
+    """Commit work under an id; one that is already used is left as it is, so a step that calls this may run twice.
+
+    It stands ``behind`` so many others of its kind.
+    """
     options: EnqueueOptions = {
         "workflow_name": "deliver",
         "queue_name": QUEUE,
         "workflow_id": id,
         "app_version": APPLICATION_VERSION,
         "queue_partition_key": partition_of(event),
-        "priority": COMMAND_FIRST if event.name.startswith("comment.") else ISSUE_NEXT,
+        "priority": (COMMAND_FIRST if event.name.startswith("comment.") else ISSUE_NEXT) + behind,
         "serialization_type": WorkflowSerializationFormat.PORTABLE,
         "application_name": APPLICATION,
     }

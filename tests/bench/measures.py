@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import exp, lgamma, log, log1p, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,3 +191,22 @@ def curve(scored: Sequence[tuple[float, bool, bool]]) -> list[tuple[float, float
 def coverage_at(points: Sequence[tuple[float, float]], precision: float) -> float:
     """The largest coverage at which the precision is still that."""
     return max((coverage for coverage, exact in points if exact >= precision), default=0.0)
+
+
+def upper_bound(failures: int, count: int, sure: float = 0.95) -> float:
+    """The largest rate of failures that is still likely (Clopper and Pearson, one-sided): at a higher one, so few would be seen less
+    than once in twenty times. Without failures it is 1 - 0.05^(1/count), about 3/count."""
+    if failures >= count:
+        return 1.0
+    low, high = failures / count, 1.0
+    for _ in range(60):
+        rate = (low + high) / 2
+        terms = (
+            lgamma(count + 1) - lgamma(k + 1) - lgamma(count - k + 1) + k * log(rate) + (count - k) * log1p(-rate)
+            for k in range(failures + 1)
+        )
+        if sum(map(exp, terms)) > 1 - sure:
+            low = rate
+        else:
+            high = rate
+    return high

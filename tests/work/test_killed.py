@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -15,9 +12,9 @@ from bot.config import Settings
 from bot.demo.github import Fault, StandIn
 from bot.trackers.github import receive
 from bot.work import workflows
+from tests.engine import REPOSITORY, SPROCKETS
+from tests.work.workers import Workers, workers
 
-REPOSITORY = "octo/engine"
-SPROCKETS = "ValueError: The frobnicator {} needs at least 3 sprockets before it can turn"
 PATIENCE = 120.0
 """Seconds after which a test fails in place of waiting on."""
 
@@ -25,39 +22,18 @@ PATIENCE = 120.0
 class Place:
     """The stand-in, the queue that events are put in, and workers that come and go."""
 
-    def __init__(self, hub: StandIn, settings: Settings, catalogue: Path) -> None:
+    def __init__(self, hub: StandIn, settings: Settings, started: Workers) -> None:
         self.hub = hub
-        self.catalogue = catalogue
-        secrets = {name: getattr(settings, name).get_secret_value() for name in ("webhook_secrets", "token")}
-        names = (
-            "github_url",
-            "database_url",
-            "settle_seconds",
-            "write_interval",
-            "comments_per_person",
-            "comments_per_repository",
-            "commands_per_person",
-        )
-        plain = {name: str(getattr(settings, name)) for name in names}
-        self.environment = os.environ | {f"EXPLAINBOT_{name.upper()}": value for name, value in (secrets | plain).items()}
+        self.settings = settings
+        self.workers = started
 
-    @contextmanager
-    def worker(self) -> Iterator[subprocess.Popen[str]]:
-        """A worker that has started; killed at the end with SIGKILL, if it is not dead yet."""
-        command = [sys.executable, str(Path(__file__).with_name("worker.py")), str(self.catalogue), "worker-0"]
-        pipe = subprocess.PIPE
-        with subprocess.Popen(command, env=self.environment, stdin=pipe, stdout=pipe, text=True) as process:
-            try:
-                assert process.stdout is not None
-                assert any("started" in line for line in process.stdout)
-                yield process
-            finally:
-                process.kill()
-                process.wait()
+    def worker(self) -> AbstractContextManager[int]:
+        """A worker that has started; killed at the end with SIGKILL."""
+        return self.workers.working(self.settings)
 
-    def open_issue(self, name: str) -> int:
+    def open_issue(self, name: str, user: str = "octocat") -> int:
         """Open an issue and put its delivery in line."""
-        issue = self.hub.open_issue(REPOSITORY, "It fails", SPROCKETS.format(name))
+        issue = self.hub.open_issue(REPOSITORY, "It fails", SPROCKETS.format(name), user)
         delivery = self.hub.deliveries[-1]
         event = receive.event(delivery.event, delivery.guid, delivery.payload)
         assert event is not None
@@ -77,7 +53,8 @@ class Place:
 def place(standin: StandIn, make_settings: Callable[..., Settings], database_url: str, engine_catalogue: Path) -> Iterator[Place]:
     settings = make_settings(database_url=database_url)
     workflows.receive(settings)
-    yield Place(standin, settings, engine_catalogue)
+    with workers(engine_catalogue) as started:
+        yield Place(standin, settings, started)
     workflows.stop(0)
 
 
@@ -119,3 +96,13 @@ def test_a_worker_killed_again_and_again_loses_and_doubles_nothing(place: Place)
         last = place.open_issue("last")
         place.wait(lambda: place.comments(last) > 0)
     assert [place.comments(number) for number in numbers] == [1] * len(numbers)
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_one_persons_flood_does_not_stand_before_others(place: Place) -> None:
+    flood = [place.open_issue(f"n{n}", "mallory") for n in range(8)]
+    other = place.open_issue("other", "anna")
+    with place.worker():
+        place.wait(lambda: place.comments(other) > 0)
+        assert sum(map(place.comments, flood)) < len(flood)
+        place.wait(lambda: all(place.comments(number) for number in flood))

@@ -96,6 +96,21 @@ def test_a_marker_pasted_by_another_user_is_not_believed(bench: Bench) -> None:
 
 
 @one_database
+def test_what_another_front_end_has_written_is_not_written_again(bench: Bench) -> None:
+    bench.hub.state.account("github-actions[bot]", "Bot")
+    job = job_id(bench.desk.repository_id, bench.issue, "auto")
+    bench.hub.comment(REPOSITORY, bench.issue, mark("text", job, bench.desk.secrets), user="github-actions[bot]")
+    assert [outcome.what for outcome in bench.post("text")] == ["another front end answers"]
+    assert len(bench.comments) == 1
+    # What it says of another answer, or under another secret, is none of ours.
+    bench.post("asked", "command:7")
+    bench.hub.delete_comment(REPOSITORY, bench.comments[0].id)
+    bench.hub.comment(REPOSITORY, bench.issue, mark("text", job, [b"the secret of somebody else, long enough"]), user="github-actions[bot]")
+    bench.post("text")
+    assert bench.hub.count("create_comment") == 2
+
+
+@one_database
 def test_a_marker_in_our_own_comment_counts_only_with_a_right_code_at_its_end(bench: Bench) -> None:
     job = job_id(bench.desk.repository_id, bench.issue, "auto")
     forged = mark("forged", job, [b"another secret, that is not known here"])

@@ -98,6 +98,26 @@ def test_one_issue_delivered_three_times_and_edited_twice_has_one_comment_with_t
     assert running.hub.count("create_comment") == 1
 
 
+def test_a_captured_command_that_comes_again_under_another_id_changes_nothing(running: Running) -> None:
+    issue = running.hub.open_issue(REPOSITORY, "It fails", SPROCKETS.format("alpha")).number
+    running.deliver()
+    comment = running.hub.comment(REPOSITORY, issue, "/explain off")
+    (off,) = [event for event in running.events() if event.comment == comment.id]
+    running.finish(workflows.submit(off))
+    assert running.texts(issue) == []
+    running.hub.comment(REPOSITORY, issue, "/explain on")
+    running.deliver()
+    (text,) = running.texts(issue)
+    assert running.finish(workflows.submit(replace(off, delivery="captured"))) == "carried out before"
+    assert running.texts(issue) == [text]
+    # Changed, it says something new; said again, it is carried out again.
+    running.hub.edit_comment(REPOSITORY, comment.id, "never mind")
+    running.deliver()
+    running.hub.edit_comment(REPOSITORY, comment.id, "/explain off")
+    running.deliver()
+    assert running.texts(issue) == []
+
+
 @one_database
 def test_an_edit_that_removes_the_error_withdraws_the_answer(running: Running) -> None:
     issue = running.hub.open_issue(REPOSITORY, "It fails", SPROCKETS.format("alpha")).number

@@ -111,6 +111,13 @@ class StandIn:
         with self.changed:
             self._faults.extend(faults)
 
+    def forget_plans(self) -> int:
+        """Let nothing fail any more that was planned and has not come yet; says how many faults that were."""
+        with self.changed:
+            left = len(self._faults)
+            self._faults.clear()
+            return left
+
     def take_fault(self, route: str) -> Fault | None:
         """The fault that is due for a request, which uses it up once."""
         with self.changed:

@@ -22,10 +22,9 @@ from github import GithubException
 from github.Auth import Auth
 from github.Requester import Requester
 
+from bot import trackers
 from bot.trackers import Ambiguous, Gone, Refused, Unavailable
 
-PAUSE = 60.0
-"""Seconds to wait after a refusal that names no time (GitHub: "wait for at least one minute")."""
 SUSPENDED_PAUSE = 3600.0
 """Seconds to wait while an installation is suspended: only its owner can end that."""
 MOST_PAGES = 1000
@@ -150,10 +149,10 @@ def _refuse(status: int, headers: Mapping[str, str], text: str, write: bool) -> 
     if status >= 500:
         if write:
             raise Ambiguous(message)
-        raise Unavailable(message, wait or PAUSE)
+        raise Unavailable(message, wait)
     limited = wait is not None or "rate limit" in said.lower() or "abuse" in said.lower()
     if status == 429 or (status == 403 and limited):
-        raise Unavailable(message, wait or PAUSE)
+        raise Unavailable(message, wait)
     if status == 403 and "suspended" in said.lower():
         raise Unavailable(message, SUSPENDED_PAUSE)
     if status == 401 or status < 400 or status == 408:
@@ -182,7 +181,7 @@ def _pause(headers: Mapping[str, str]) -> float | None:
         else:
             return None
     except (KeyError, ValueError, OverflowError):
-        return PAUSE
+        return trackers.PAUSE
     # 1 at least: the reset of a limit may already have passed. min and max also turn nan into a bound.
     return min(max(1.0, wait), _LONGEST_PAUSE)
 
