@@ -82,6 +82,7 @@ def _scan(path: str, text: str, known: Known, flow: bool) -> Scanned:
         walk.module(tree)
         later = (
             walk.missed & (walk.constants.keys() | {f"flag:{name}" for name in walk.flags})
+            or walk.inheritance.is_late
             or knowledge.missed & {fact.name for _, fact in walk.functions} | walk.classes.keys()
         )
         if flow and later:
@@ -99,5 +100,5 @@ def _scan(path: str, text: str, known: Known, flow: bool) -> Scanned:
         raise Unreadable("cannot be parsed: nested too deeply") from error
     except MemoryError as error:
         raise Unreadable("cannot be parsed: needs too much memory") from error
-    own = offers(path, walk.constants, walk.classes.values(), walk.functions, walk.kept, walk.flags)
+    own = offers(path, walk.constants, walk.classes.values(), walk.functions, walk.kept, walk.flags, walk.inheritance.overrides())
     return Scanned(with_entries(walk.raised, walk.spans, text), own, frozenset(knowledge.wants))
