@@ -103,9 +103,8 @@ def available(config: SourceConfig) -> tuple[str, ...]:
     said = ""
     # pip lists what fits one kind of machine: ask for this one, and for the one that most projects build for.
     for options in itertools.islice(_ways("wheel"), 2):
-        command = ["index", "versions", config.package, "--ignore-requires-python", *(("--only-binary=:all:",) if options else ())]
-        _, said = _pip(command + list(options), f"the list of releases of {config.package}")
-        found |= {part.strip() for listed in LISTED.findall(said) for part in listed.split(",") if part.strip()}
+        more, said = _list(config, options)
+        found |= more
         if not found and UNREACHABLE.search(said):
             raise _unreachable(f"list the releases of {config.package}", said)
     if not found:
@@ -115,13 +114,25 @@ def available(config: SourceConfig) -> tuple[str, ...]:
     return tuple(sorted(found, key=_order))
 
 
-def fetch(config: SourceConfig, version: str, into: Path) -> Path:
+def _list(config: SourceConfig, options: Sequence[str]) -> tuple[frozenset[str], str]:
+    """The releases that pip lists for a kind of machine, and all that it says."""
+    command = ["index", "versions", config.package, "--ignore-requires-python", *(("--only-binary=:all:",) if options else ())]
+    _, said = _pip(command + list(options), f"the list of releases of {config.package}")
+    return frozenset(part.strip() for listed in LISTED.findall(said) for part in listed.split(",")) - {""}, said
+
+
+Listed = dict[tuple[str, ...], frozenset[str]]
+"""The releases with a wheel for each kind of machine, as far as they were asked for."""
+
+
+def fetch(config: SourceConfig, version: str, into: Path, listed: Listed | None = None) -> Path:
     """Download an archive of a release into a folder and return its path; one that lies there already is taken.
 
     It is of the kind that source.yaml asks for (``archive``), or of the other where the release has none of that. Works whatever the
-    machine's Python and platform, since only the files inside count. Raises Unreachable when the package index cannot be reached,
-    SourceError when the release doesn't exist, or the disk is full.
+    machine's Python and platform, since only the files inside count; ``listed`` spares that many releases of one package ask for the same
+    lists. Raises Unreachable when the package index cannot be reached, SourceError when the release doesn't exist, or the disk is full.
     """
+    listed = {} if listed is None else listed
     into.mkdir(parents=True, exist_ok=True)
     answers: list[str] = []
     for kind in sorted(ARCHIVES, key=lambda kind: kind != config.archive):
@@ -129,10 +140,14 @@ def fetch(config: SourceConfig, version: str, into: Path) -> Path:
             return found[0]
         with tempfile.TemporaryDirectory(dir=into, prefix=".download-") as folder:
             for options in _ways(kind):
+                if options and options not in listed:
+                    listed[options] = _list(config, ("--pre", *options))[0]
+                if options and _order(version) not in map(_order, listed[options]):
+                    continue
                 if (archive := _download(config, version, kind, Path(folder), options, answers)) is not None:
                     # Another process may have been quicker: then this replaces the same file by the same.
                     return Path(shutil.move(archive, into / archive.name))
-    raise SourceError(_why_absent(config, version, answers))
+    raise SourceError(_why_absent(config, version, answers, set().union(*listed.values())))
 
 
 def lying_there(config: SourceConfig, folder: Path, kind: Archive) -> Iterator[tuple[Version, Path]]:
@@ -223,10 +238,10 @@ def _unreachable(what: str, said: str) -> Unreachable:
     )
 
 
-def _why_absent(config: SourceConfig, version: str, answers: list[str]) -> str:
-    """Why no way worked; each answer of pip lists the releases that it found for one kind of machine."""
+def _why_absent(config: SourceConfig, version: str, answers: list[str], known: set[str]) -> str:
+    """Why no way worked; each answer of pip lists the releases that it found for one kind of machine, ``known`` are those of others."""
     listed = [found[1] for answer in answers if (found := ABSENT.search(answer))]
-    versions = {part.strip() for versions in listed for part in versions.split(",")} - {"none", ""}
+    versions = known | {part.strip() for versions in listed for part in versions.split(",")} - {"none", ""}
     if version in versions:
         return f"{config.package} {version} has no archive that pip can fetch; give a checkout of the source instead"
     if versions:

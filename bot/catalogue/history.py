@@ -17,7 +17,7 @@ from typing import Any
 
 from bot.catalogue.cache import ScanCache, digest, packed
 from bot.catalogue.checkout import checkout_files
-from bot.catalogue.fetching import Unreachable, fetch
+from bot.catalogue.fetching import Listed, Unreachable, fetch
 from bot.catalogue.scan import Listing, Memory, Skipped, survey
 from bot.catalogue.scanners import suffixes
 from bot.catalogue.source_config import SourceConfig, SourceError, archive_kind
@@ -187,6 +187,7 @@ class _Downloads:
         self.config, self.into, self.seconds = config, into, seconds
         self.room = threading.Semaphore(ARCHIVES_AHEAD)
         self.stopped = threading.Event()
+        self.listed: Listed = {}
         self.pool = ThreadPoolExecutor(DOWNLOADS, thread_name_prefix="download")
         self.coming: dict[str, Future[Path]] = {release: self.pool.submit(self._fetch, release) for release in releases}
 
@@ -219,6 +220,6 @@ class _Downloads:
             raise Unreachable(f"{self.config.package} {release} was not fetched: the package index cannot be reached")
         begun = time.monotonic()
         try:
-            return fetch(self.config, release, self.into)
+            return fetch(self.config, release, self.into, self.listed)
         finally:
             self.seconds.download += time.monotonic() - begun
