@@ -87,6 +87,13 @@ def test_the_projects_own_source_yaml_is_right() -> None:
         assert load_source(errors, f"{path.parts[-3]}/{path.parts[-2]}").releases
 
 
+def test_the_example_in_the_guide_is_right(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "errors" / "README.md").read_text()
+    (example,) = (block.partition("```")[0] for block in guide.split("```yaml\n")[1:] if block.startswith("repository:"))
+    found = load_source(write(tmp_path, example, "OWNER/NAME"), "OWNER/NAME")
+    assert set(SourceConfig.model_fields) == found.model_fields_set
+
+
 def wheel(path: Path, members: dict[str, bytes]) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in members.items():
