@@ -120,6 +120,16 @@ def test_error_messages_are_the_defaults_of_the_class_and_params_fill_them() -> 
     assert said(scan(a=source)) == [(5, "{value} is no valid choice."), (9, "This cannot be null."), (10, "It has {n:d} too many")]
 
 
+def test_error_messages_that_the_class_sets_itself() -> None:
+    source = """
+        class Form:
+            error_messages = {"login": "Give the right name and password."}
+            def clean(self):
+                raise ValidationError(self.error_messages["login"])
+    """
+    assert said(scan(a=source)) == [(5, "Give the right name and password.")]
+
+
 @pytest.mark.parametrize(
     "read",
     [

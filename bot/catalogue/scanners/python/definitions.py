@@ -333,9 +333,10 @@ class Definitions(Flow):
         return found.texts or None if found is not None else None
 
     def _table(self, node: ast.expr) -> Items | None:
-        if isinstance(node, ast.Attribute) and node.attr == "error_messages" and calls.is_self(node.value):
-            return self.knowledge.items(self._inherited(messages.DEFAULTS)) or None
-        return self.knowledge.items(self._constant(node)) or None
+        items = self.knowledge.items(self._constant(node))
+        if not items and isinstance(node, ast.Attribute) and node.attr == "error_messages" and calls.is_self(node.value):
+            items = self.knowledge.items(self._inherited(messages.DEFAULTS))
+        return items or None
 
     def keep_field(self, statement: ast.AnnAssign) -> None:
         """Remember the option that a field of a dataclass of arguments stands for."""
