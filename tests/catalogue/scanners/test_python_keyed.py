@@ -58,10 +58,16 @@ def test_subclasses_in_other_files_add_theirs_when_they_import_this_very_base() 
         p____init__="from .a import Base\n",
         p__b="from p.a import Base\nclass Column(Base):\n    _msg = 'The column %s is not unique here'\n",
         r__b="from p import Base\nclass Sub(Base): pass\nclass Low(Sub):\n    _msg = 'The lowest %s is not unique here'\n",
+        s__b="from r.b import Sub\nclass Lowest(Sub):\n    _msg = 'The text of s for %s is below'\n",
         q__a="class Base: pass\n",
         q__b="from q.a import Base\nclass Sub(Base):\n    _msg = 'The text of q for %s is another'\n",
     )
-    texts = ("The value {x} is not unique", "The column {x} is not unique here", "The lowest {x} is not unique here")
+    texts = (
+        "The value {x} is not unique",
+        "The column {x} is not unique here",
+        "The lowest {x} is not unique here",
+        "The text of s for {x} is below",
+    )
     assert said(found) == [(5, text) for text in texts]
 
 

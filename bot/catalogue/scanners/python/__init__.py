@@ -100,5 +100,5 @@ def _scan(path: str, text: str, known: Known, flow: bool) -> Scanned:
         raise Unreadable("cannot be parsed: nested too deeply") from error
     except MemoryError as error:
         raise Unreadable("cannot be parsed: needs too much memory") from error
-    own = offers(path, walk.constants, walk.classes.values(), walk.functions, walk.kept, walk.flags, walk.inheritance.overrides())
+    own = offers(path, walk.constants, walk.classes.values(), walk.functions, walk.kept, walk.flags, walk.inheritance.below())
     return Scanned(with_entries(walk.raised, walk.spans, text), own, frozenset(knowledge.wants))

@@ -162,7 +162,7 @@ class Definitions(Flow):
         owner = None
         if EXCEPTION_BASE.search(statement.name) or any(EXCEPTION_BASE.search(base) or base in self.classes for base in bases):
             owner = self.classes[statement.name] = Class(statement.name, bases)
-        self.inheritance.bases[statement.name] = bases
+        self.inheritance.define(statement.name, bases)
         name = f"{outer.name}.{statement.name}" if outer.name else statement.name
         self.place = Place(name, statement.name, owner=owner, is_enum=not ENUMS.isdisjoint(bases), bases=bases)
         first = statement.body[0]

@@ -34,11 +34,12 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class Override:
-    """What a class sets an attribute to that its base reads; ``module`` is where the base is imported from."""
+class Below:
+    """A class that is made from one of another file, imported from ``module``, and the messages that it sets as attributes."""
 
+    name: str
     module: str
-    constant: Constant
+    messages: tuple[tuple[str, Constant], ...] = ()
 
 
 def either(constants: Sequence[Constant]) -> Constant | None:

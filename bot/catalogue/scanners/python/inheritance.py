@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bot.catalogue.scanners.python import calls
-from bot.catalogue.scanners.python.facts import MAX_BASES, Constant, Override, either
+from bot.catalogue.scanners.python.facts import MAX_BASES, Below, Constant, either
 from bot.catalogue.scanners.python.knowledge import Knowledge
 from bot.catalogue.scanners.python.parts import Texts
 
@@ -26,13 +26,19 @@ class Inheritance:
     def __init__(self, knowledge: Knowledge, constants: dict[str, Constant], missed: set[str], earlier: Inheritance | None) -> None:
         self.knowledge, self.constants, self.missed = knowledge, constants, missed
         self.bases: dict[str, tuple[str, ...]] = dict(earlier.bases) if earlier else {}
-        self._set: set[str] = set(earlier._set) if earlier else set()
+        self._made_from: dict[str, list[str]] = dict(earlier._made_from) if earlier else {}
         self._read: set[str] = set()
         self.is_late = False
 
+    def define(self, name: str, bases: tuple[str, ...]) -> None:
+        """This file has a class."""
+        if name not in self.bases:
+            for base in bases:
+                self._made_from.setdefault(base, []).append(name)
+        self.bases[name] = bases
+
     def note(self, attribute: str) -> None:
         """A class of this file sets an attribute."""
-        self._set.add(attribute)
         self.is_late = self.is_late or attribute in self._read
 
     def constant(self, owner: str, bases: Sequence[str], attribute: str) -> Constant | None:
@@ -54,9 +60,12 @@ class Inheritance:
         nearest: dict[str, Texts] = {key: texts for found in reversed(own) for key, texts in found.items}
         held = [Constant(own[0].texts, tuple(nearest.items()), own[0].file)] if own else []
         self._read.add(attribute)
-        below = (name for name in self.bases if attribute in self._set and name != owner and owner in self._ancestors(name))
+        below = list(dict.fromkeys(self._made_from.get(owner, ())))
+        for name in below:
+            below += [lower for lower in self._made_from.get(name, ()) if lower not in below and lower != owner]
         local = [self.constants[key] for name in below if (key := f"{name}.{attribute}") in self.constants]
-        return either([*held, *local, *self.knowledge.overrides(owner, attribute)])
+        foreign = (constant for name in (owner, *below) for constant in self.knowledge.overrides(name, attribute))
+        return either([*held, *local, *foreign])
 
     def _ancestors(self, name: str, bases: Sequence[str] = ()) -> list[str]:
         """A class and those that it is made from, the nearest first, as far as this file tells."""
@@ -68,14 +77,16 @@ class Inheritance:
             found |= more
         return list(found)
 
-    def overrides(self) -> Iterator[tuple[str, Override]]:
-        """Messages that classes set as attributes, with the key under which a class of another file reads them that they are made from."""
+    def below(self) -> Iterator[tuple[str, Below]]:
+        """The classes that are made from one of another file, by the name of that."""
+        messages: dict[str, list[tuple[str, Constant]]] = {}
         for name, constant in self.constants.items():
             owner, _, attribute = name.partition(".")
-            if owner not in self.bases or not (attribute.isupper() or MESSAGE_LIKE.search(attribute)):
-                continue
-            if any(map(calls.says, (constant.texts, *(texts for _, texts in constant.items)))):
-                for base in self._ancestors(owner):
-                    imported = self.knowledge.imports.names.get(base)
-                    if imported and base not in self.bases:
-                        yield f"override:{imported[1] or base}.{attribute}", Override(imported[0], constant)
+            is_read = owner in self.bases and (attribute.isupper() or MESSAGE_LIKE.search(attribute))
+            if is_read and any(map(calls.says, (constant.texts, *(texts for _, texts in constant.items)))):
+                messages.setdefault(owner, []).append((attribute, constant))
+        for owner in self.bases:
+            for base in self._ancestors(owner):
+                imported = self.knowledge.imports.names.get(base)
+                if imported and base not in self.bases:
+                    yield imported[1] or base, Below(owner, imported[0], tuple(messages.get(owner, ())))
