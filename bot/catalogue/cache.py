@@ -26,8 +26,11 @@ from bot.catalogue.scanners import Raised
 from bot.catalogue.source_config import SourceError
 from bot.model import Condition, Hole, Template
 
-FORMAT = 2
-"""Version of what is kept; marshal's format 2 is the last without references, so equal values give equal bytes."""
+FORMAT = 3
+"""Version of what is kept."""
+
+MARSHAL = 2
+"""The last of marshal's formats without references, so that equal values give equal bytes."""
 
 APPLICATION = 0x65787331
 """SQLite's application id of this file ("exs1")."""
@@ -157,7 +160,7 @@ class ScanCache:
 
 def packed(value: Any) -> bytes:
     """A plain value as it is kept."""
-    return zlib.compress(marshal.dumps(value, FORMAT), 1)
+    return zlib.compress(marshal.dumps(value, MARSHAL), 1)
 
 
 def plain(value: Any) -> Any:
@@ -225,7 +228,7 @@ def kept(raised: Raised) -> Kept:
         raised.tried,
     )
     at = (raised.function, raised.line, raised.end_line)
-    return raised.template.skeleton, raised.type, raised.expression, *at, marshal.dumps(rest, FORMAT)
+    return raised.template.skeleton, raised.type, raised.expression, *at, marshal.dumps(rest, MARSHAL)
 
 
 def raised_of(site: Kept, path: str) -> Raised:

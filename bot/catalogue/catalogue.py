@@ -219,12 +219,11 @@ class Catalogue:
 
     def successor(self, record: Record) -> Record | None:
         """What the record's text is now, followed through all releases; None when nothing is known to have taken its place."""
-        seen = {record.id}
-        at: Record | None = record
-        while at is not None and at.successor and at.successor not in seen:
-            seen.add(at.successor)
-            at = self.get(at.successor)
-        return at if at is not None and at.id != record.id else None
+        seen, at = {record.id}, record
+        while at.successor and (later := self.get(at.successor)) is not None and later.id not in seen:
+            seen.add(later.id)
+            at = later
+        return at if at.id != record.id else None
 
     def search(self, q: str = "", type: str = "", page: int = 1, per_page: int = 20) -> tuple[tuple[Record, ...], int]:
         """One page (from 1) of the records that hold every word of ``q`` and are of ``type``, and how many there are in all.

@@ -1,6 +1,6 @@
 """What a record says of the project, held against its source: options, environment variables, modules; and links, against a list.
 
-The source is the newest release's wheel that a scan has kept. Its names are read once and kept beside it.
+The source is the newest release's archive that a scan has kept. Its names are read once and kept beside it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from bot.catalogue.fetching import lying_there
 from bot.catalogue.prose import Part, Remark, parts
-from bot.catalogue.source_config import SourceConfig, SourceError
+from bot.catalogue.source_config import ARCHIVES, SourceConfig, SourceError
 from bot.catalogue.sources import files
 from bot.model import Record
 
@@ -27,7 +28,7 @@ FORMAT = 2
 """Version of the file in which names are kept."""
 
 KEPT = ".names.json"
-"""How the name of that file goes on behind the wheel's."""
+"""How the name of that file goes on behind the archive's."""
 
 SUFFIXES = (".py", ".pyi", ".rs", ".cpp", ".cc", ".cu", ".cuh", ".h", ".hpp", ".sh")
 
@@ -68,23 +69,24 @@ class SourceNames:
 
 
 def source_names(config: SourceConfig, cache_dir: Path) -> SourceNames | None:
-    """The names of the newest wheel that is kept below ``cache_dir``; None when there is none that can be read."""
-    wheels = sorted(_wheels(cache_dir / "sources", config), key=lambda pair: pair[0])
-    if not wheels:
+    """The names of the newest archive that is kept below ``cache_dir``; None when there is none that can be read."""
+    folder = cache_dir / "sources"
+    found = [(version, kind == config.archive, path) for kind in ARCHIVES for version, path in lying_there(config, folder, kind)]
+    if not found:
         return None
-    version, wheel = wheels[-1]
-    kept = wheel.with_name(wheel.name + KEPT)
+    version, _, archive = max(found)
+    kept = archive.with_name(archive.name + KEPT)
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         data = json.loads(kept.read_text(encoding="utf-8"))
-        if data["made"] == _made(wheel, config):
+        if data["made"] == _made(archive, config):
             modules = {module: frozenset(names) for module, names in data["modules"].items()}
             return SourceNames(data["release"], frozenset(data["flags"]), frozenset(data["variables"]), modules)
     try:
-        names = read_names(wheel, config, str(version))
+        names = read_names(archive, config, str(version))
     except (SourceError, OSError):
         return None
     data = {
-        "made": _made(wheel, config),
+        "made": _made(archive, config),
         "release": names.release,
         "flags": sorted(names.flags),
         "variables": sorted(names.variables),
@@ -92,22 +94,14 @@ def source_names(config: SourceConfig, cache_dir: Path) -> SourceNames | None:
     }
     with contextlib.suppress(OSError):
         kept.write_text(json.dumps(data), encoding="utf-8")
-        for other in wheel.parent.glob(f"*{KEPT}"):
+        for other in archive.parent.glob(f"*{KEPT}"):
             if not other.with_name(other.name.removesuffix(KEPT)).exists():
-                other.unlink(missing_ok=True)  # a scan removes the wheels of older releases
+                other.unlink(missing_ok=True)  # a scan removes the archives of older releases
     return names
 
 
-def _wheels(folder: Path, config: SourceConfig) -> Iterator[tuple[Version, Path]]:
-    for wheel in folder.glob("*.whl"):
-        with contextlib.suppress(InvalidWheelFilename, InvalidVersion):
-            name, version, *_ = parse_wheel_filename(wheel.name)
-            if name == canonicalize_name(config.package):
-                yield version, wheel
-
-
-def _made(wheel: Path, config: SourceConfig) -> list[object]:
-    stat = wheel.stat()
+def _made(archive: Path, config: SourceConfig) -> list[object]:
+    stat = archive.stat()
     return [FORMAT, stat.st_size, stat.st_mtime_ns, config.model_dump_json()]
 
 

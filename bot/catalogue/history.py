@@ -1,7 +1,7 @@
 """Scans all releases of a source: what is in the cache is not fetched again, and downloads go on while others are scanned.
 
-A wheel is removed when its files are scanned and kept, unless it is that of the newest release. So a history that was interrupted goes on
-where it stopped, and needs no more room than a few wheels.
+An archive is removed when its files are scanned and kept, unless it is that of the newest release. So a history that was interrupted goes
+on where it stopped, and needs no more room than a few archives.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from bot.catalogue.cache import ScanCache, digest, packed
 from bot.catalogue.checkout import checkout_files
-from bot.catalogue.fetching import Unreachable, fetch
+from bot.catalogue.fetching import Listed, Unreachable, fetch
 from bot.catalogue.scan import Listing, Memory, Skipped, survey
 from bot.catalogue.scanners import suffixes
-from bot.catalogue.source_config import SourceConfig, SourceError
+from bot.catalogue.source_config import SourceConfig, SourceError, archive_kind
 from bot.catalogue.sources import SourceFile, files
 from bot.catalogue.workers import Workers
 
 DOWNLOADS = 2
 """Downloads at a time: pip spends as much time on itself as on the network."""
 
-WHEELS_AHEAD = 4
-"""Wheels that may lie there before they are scanned."""
+ARCHIVES_AHEAD = 4
+"""Archives that may lie there before they are scanned."""
 
 CUT_OFF = 3
 """After so many releases in a row that could not be fetched for want of a network, no more are tried."""
@@ -69,16 +69,16 @@ Watch = Callable[[str, int, int, int, int], None]
 """Told of progress: the release, how many releases are done and how many there are, files of it that are done, and how many it has."""
 
 
-def scan_wheels(
+def scan_archives(
     config: SourceConfig, releases: Sequence[str], cache: ScanCache, into: Path, workers: Workers, watch: Watch | None = None
 ) -> History:
     """Scan releases of the package index, oldest first; each that was not scanned before is downloaded to ``into``.
 
-    A release that does not exist or has no wheel is noted in ``absent`` and the others go on. When the network is gone, what is there is
+    A release that does not exist is noted in ``absent`` and the others go on. When the network is gone, what is there is
     scanned and kept, and ``cut_off`` says so. Raises SourceError when the disk is full or the cache cannot be used.
     """
     history = History()
-    keys = {release: _key(config, "wheel", release) for release in releases}
+    keys = {release: _key(config, config.archive, release) for release in releases}
     held = {release: found for release, key in keys.items() if (found := cache.get(key)) is not None}
     missing = [release for release in releases if release not in held]
     memory = Memory()
@@ -96,6 +96,8 @@ def scan_wheels(
                 begun = time.monotonic()
                 listing = _scan(files(archive, config), release, (at, len(releases)), cache, workers, memory, watch)
                 history.seconds.scan += time.monotonic() - begun
+                kind = archive_kind(archive) or ""
+                listing = replace(listing, instead=kind if kind != config.archive else "")
             except Unreachable as error:
                 failures += 1
                 history.cut_off = history.cut_off or str(error)
@@ -164,27 +166,28 @@ def _scan(
 
 
 def _key(config: SourceConfig, kind: str, release: str) -> bytes:
-    """Under what a release is kept: besides the scanners' version, its files depend on what of it is wanted."""
+    """Under what a release is kept: besides the scanners' version, its files depend on what of it is wanted; ``kind``: of its source."""
     wanted = json.dumps([sorted(config.path_prefix.items()), list(config.leave_out), list(suffixes())])
     return digest("release", kind, config.repository if kind == "commit" else config.package, release, wanted)
 
 
 def _listing_out(listing: Listing) -> tuple[object, ...]:
-    return listing.sites, tuple((skipped.path, skipped.reason) for skipped in listing.skipped), listing.files
+    return listing.sites, tuple((skipped.path, skipped.reason) for skipped in listing.skipped), listing.files, listing.instead
 
 
 def _listing_in(found: Any) -> Listing:
-    sites, skipped, count = found
-    return Listing(sites, tuple(Skipped(*one) for one in skipped), count)
+    sites, skipped, count, instead = found
+    return Listing(sites, tuple(Skipped(*one) for one in skipped), count, instead=instead)
 
 
 class _Downloads:
-    """Wheels, fetched in order by threads, no further ahead than :data:`WHEELS_AHEAD`."""
+    """Archives, fetched in order by threads, no further ahead than :data:`ARCHIVES_AHEAD`."""
 
     def __init__(self, config: SourceConfig, releases: Sequence[str], into: Path, seconds: Seconds) -> None:
         self.config, self.into, self.seconds = config, into, seconds
-        self.room = threading.Semaphore(WHEELS_AHEAD)
+        self.room = threading.Semaphore(ARCHIVES_AHEAD)
         self.stopped = threading.Event()
+        self.listed: Listed = {}
         self.pool = ThreadPoolExecutor(DOWNLOADS, thread_name_prefix="download")
         self.coming: dict[str, Future[Path]] = {release: self.pool.submit(self._fetch, release) for release in releases}
 
@@ -202,7 +205,7 @@ class _Downloads:
             self.room.release()
 
     def take(self, release: str) -> Path:
-        """The wheel of a release. Raises what :func:`bot.catalogue.fetching.fetch` raises."""
+        """The archive of a release. Raises what :func:`bot.catalogue.fetching.fetch` raises."""
         begun = time.monotonic()
         try:
             return self.coming[release].result()
@@ -217,6 +220,6 @@ class _Downloads:
             raise Unreachable(f"{self.config.package} {release} was not fetched: the package index cannot be reached")
         begun = time.monotonic()
         try:
-            return fetch(self.config, release, self.into)
+            return fetch(self.config, release, self.into, self.listed)
         finally:
             self.seconds.download += time.monotonic() - begun

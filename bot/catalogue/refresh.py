@@ -14,7 +14,7 @@ from bot.catalogue.cache import ScanCache, digest, scanner_version
 from bot.catalogue.catalogue import Catalogue, CatalogueError, catalogue_path
 from bot.catalogue.checkout import checkout_releases
 from bot.catalogue.fetching import Unreachable, resolve
-from bot.catalogue.history import History, Watch, scan_checkout, scan_wheels
+from bot.catalogue.history import History, Watch, scan_archives, scan_checkout
 from bot.catalogue.releases import Step, join_releases
 from bot.catalogue.source_config import SourceConfig, SourceError
 from bot.catalogue.workers import Workers
@@ -66,7 +66,7 @@ def refresh(
         else:
             wanted = resolve(config.model_copy(update={"releases": releases}) if releases else config)
             tell("scan")
-            history = scan_wheels(config, wanted, cache, cache_dir / "sources", workers, watch)
+            history = scan_archives(config, wanted, cache, cache_dir / "sources", workers, watch)
         if history.cut_off:
             done = len(history.listings)
             raise Unreachable(f"{done} of {done + len(history.absent)} releases are scanned and kept. {history.cut_off}")

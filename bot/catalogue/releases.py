@@ -17,7 +17,7 @@ from bot.catalogue.cache import Kept, ScanCache, raised_of
 from bot.catalogue.scan import Listing, make_record
 from bot.catalogue.scanners import Raised
 from bot.catalogue.source_config import SourceConfig
-from bot.catalogue.successors import Place, follow, text_of
+from bot.catalogue.successors import LATER, Place, follow, text_of
 from bot.model import RaiseSite, Record, SiteLines, Template, record_id
 
 __all__ = ["Joined", "Step", "join_releases", "release_order"]
@@ -38,7 +38,8 @@ def release_order(release: str) -> tuple[bool, Version, str]:
 class Step:
     """What changed from one release to the next: files that differ, places that are gone and new, and what became of records.
 
-    ``lost`` counts the records whose text is nowhere any more, ``followed`` those of them whose successor was found.
+    ``lost`` counts the records whose text is nowhere any more, ``followed`` those of them whose successor was found, ``later`` those lost
+    in an older release whose successor stands in this one for the first time.
     """
 
     release: str
@@ -47,6 +48,7 @@ class Step:
     new: int
     lost: int
     followed: int
+    later: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -187,6 +189,7 @@ class _Joining:
         self.live: dict[str, dict[_Identity, _Place]] = {}
         self.asleep: dict[tuple[str, _Identity], _Place] = {}
         self.successors: dict[str, str] = {}
+        self.waiting: dict[int, list[Place]] = {}
         self.steps: list[Step] = []
 
     def add(self, release: str, listing: Listing) -> None:
@@ -265,13 +268,19 @@ class _Joining:
             return
         lost = {place.record for place in gone if not self.texts[place.record].live}
         left, came = ([self._described(place) for place in places] for places in ((p for p in gone if p.record in lost), new))
+        self.waiting = {record: places for record, places in self.waiting.items() if not self.texts[record].live}
+        later = follow((place for places in self.waiting.values() for place in places), came, LATER)
         found = follow(left, came)
         if self.told is not None:
             self.told(left, came)
         for record in lost:
             self.successors.pop(self.texts[record].id, None)
-        self.successors |= {id: successor for id, (successor, _) in found.items()}
-        self.steps.append(Step(release, len(changed), len(gone), len(new), len(lost), len(found)))
+        self.successors |= {id: successor for id, (successor, _) in (found | later).items()}
+        for place in left:
+            if place.record not in found:
+                self.waiting.setdefault(self.by_id[place.record], []).append(place)
+        self.waiting = {record: places for record, places in self.waiting.items() if self.texts[record].id not in later}
+        self.steps.append(Step(release, len(changed), len(gone), len(new), len(lost), len(found), len(later)))
 
     def _described(self, place: _Place) -> Place:
         skeleton, type, expression = place.kept[:3]

@@ -46,7 +46,7 @@ class Listing:
     """What one release holds: for each path where something raises, the key of its sites in the cache; what was skipped.
 
     ``fresh`` counts the files that had to be scanned (those scanned twice count twice). ``passing`` says that a file failed
-    for a reason that may be gone another time.
+    for a reason that may be gone another time. ``instead`` is the kind of archive that was read, where it is not the one wanted.
     """
 
     sites: tuple[tuple[str, bytes], ...]
@@ -54,6 +54,7 @@ class Listing:
     files: int
     fresh: int = 0
     passing: bool = False
+    instead: str = ""
 
 
 @dataclass(frozen=True, slots=True)

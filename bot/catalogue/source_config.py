@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -14,6 +14,18 @@ from bot.catalogue.strict_yaml import YamlMistake, read_yaml
 
 REPOSITORY = r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+"
 """owner/name, as GitHub allows them."""
+
+
+Archive = Literal["wheel", "sdist"]
+"""A kind of archive of a release: a wheel as it is installed, or a source archive ("sdist")."""
+
+ARCHIVES: tuple[Archive, ...] = get_args(Archive)
+
+
+def archive_kind(path: Path) -> Archive | None:
+    """The kind of an archive by its name; None for another file. Older source archives are ``.zip`` (https://peps.python.org/pep-0527/)."""
+    name = path.name.lower()
+    return "wheel" if name.endswith(".whl") else "sdist" if name.endswith((".tar.gz", ".zip")) else None
 
 
 class SourceError(Exception):
@@ -30,9 +42,15 @@ class SourceConfig(BaseModel):
         str,
         Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$", description="Name of the distribution in the package index"),
     ]
+    archive: Archive = Field(
+        "wheel",
+        description="Which archive of a release is read: its wheel, or its source archive (sdist), which also holds what is compiled into"
+        " the wheel; a release without the one is read from the other",
+    )
     path_prefix: dict[str, str] = Field(
         default_factory=dict,
-        description="Folder in the archive to folder in the repository, both with a slash at the end; files elsewhere are left out",
+        description="Folder in the wheel to folder in the repository, both with a slash at the end; files elsewhere are left out. In a"
+        " source archive, folders may lie as in the repository",
     )
     tag: str = Field("v{version}", description="Tag of a release in the repository, with {version} in it")
     releases: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9.+!*_:-]+$")], ...] = Field(

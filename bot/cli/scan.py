@@ -63,6 +63,14 @@ class Built:
             f"{same}, {self.seconds:.1f} s"
         )
 
+    def instead(self) -> dict[str, list[str]]:
+        """The releases that were read from another kind of archive than source.yaml asks for, by that kind."""
+        found: dict[str, list[str]] = {}
+        for release, listing in self.refreshed.history.listings:
+            if listing.instead:
+                found.setdefault(listing.instead, []).append(release)
+        return found
+
 
 @app.command()
 def scan(
@@ -105,6 +113,9 @@ def scan(
         typer.echo(built.summary())
         for absent, reason in built.refreshed.history.absent:
             typer.secho(f"left out {absent}: {' '.join(reason.split())}", fg=typer.colors.YELLOW, err=True)
+        for other, names in built.instead().items():
+            said = f"read from their {other}, since they have no {built.refreshed.config.archive}: {', '.join(names)}"
+            typer.secho(said, fg=typer.colors.YELLOW, err=True)
         if report:
             _report(built, settings)
     if failed:

@@ -48,9 +48,6 @@ MIN_REPEATED = 3
 MAX_OCCURRENCES = 60
 """Errors of one text that are looked up, so that a log made of our own texts takes no more than a quarter of a second."""
 
-MAX_SUCCESSORS = 100
-"""Edits of one text that are followed at the most."""
-
 SHOWN = 5
 """Candidates kept in a silent verdict, for ``/explain why``."""
 
@@ -185,12 +182,7 @@ class Matcher:
 
     def _newest(self, record: Record) -> Record:
         """What the record's text became in the newest release that has it in any form."""
-        for _ in range(MAX_SUCCESSORS):
-            later = self.catalogue.get(record.successor) if record.successor else None
-            if later is None:
-                break
-            record = later
-        return record
+        return self.catalogue.successor(record) or record
 
     def _as_match(self, occurrence: Occurrence, candidate: Candidate, score: float) -> Match:
         found = captures(candidate.template, occurrence.message) if score >= CAUTIOUS else ()

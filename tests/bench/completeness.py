@@ -27,10 +27,11 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[2])]
 
+from bot.catalogue.fetching import fetch
 from bot.catalogue.scan import scan
 from bot.catalogue.scanners import Raised, Unreadable
 from bot.catalogue.scanners.python import scan_python
-from bot.catalogue.sources import SourceConfig, SourceError, SourceFile, fetch, files
+from bot.catalogue.sources import SourceConfig, SourceError, SourceFile, files
 from bot.config import Settings
 
 PACKAGES = {

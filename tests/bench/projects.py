@@ -20,9 +20,10 @@ from pathlib import Path
 
 from bot.catalogue import scanners
 from bot.catalogue.catalogue import Catalogue, build
+from bot.catalogue.fetching import fetch
 from bot.catalogue.scan import Scan, scan, to_records
 from bot.catalogue.scanners import Raised
-from bot.catalogue.sources import SourceConfig, SourceError, SourceFile, fetch, files
+from bot.catalogue.sources import SourceConfig, SourceError, SourceFile, files
 from bot.config import Settings
 
 Say = Callable[[str], None]

@@ -103,11 +103,11 @@ def _say_steps(steps: Sequence[Step], pairs: bool) -> None:
         print(f"{'release':>16} {'files':>6} {'gone':>6} {'new':>6} {'lost':>6} {'followed':>9}")
         for step in steps:
             print(f"{step.release:>16} {step.files:>6} {step.gone:>6} {step.new:>6} {step.lost:>6} {step.followed:>9}")
-    lost, followed = sum(step.lost for step in steps), sum(step.followed for step in steps)
+    lost, followed, later = (sum(getattr(step, name) for step in steps) for name in ("lost", "followed", "later"))
     gone = sum(step.gone for step in steps)
     print(
         f"{len(steps) - 1} neighbouring pairs: {gone} places gone; {lost} texts gone from one to the next, {followed} followed"
-        f" ({followed / max(lost, 1):.1%}), {lost - followed} lost"
+        f" ({followed / max(lost, 1):.1%}), {later} more to a text of a later release, {lost - followed - later} lost"
     )
 
 

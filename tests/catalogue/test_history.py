@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import http.server
+import io
 import subprocess
 import sys
+import tarfile
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
@@ -35,6 +37,19 @@ def wheel(folder: Path, version: str, **members: str | bytes) -> Path:
         archive.writestr(f"project-{version}.dist-info/METADATA", f"Metadata-Version: 2.1\nName: project\nVersion: {version}\n")
         archive.writestr(f"project-{version}.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr(f"project-{version}.dist-info/RECORD", "")
+    return path
+
+
+def sdist(folder: Path, version: str, **members: str) -> Path:
+    """A source archive whose build script leaves a mark when it runs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"project-{version}.tar.gz"
+    said = {"setup.py": f"open({str(folder / 'ran')!r}, 'w')\n", "PKG-INFO": f"Metadata-Version: 2.1\nName: project\nVersion: {version}\n"}
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in {**said, **{f"src/project/{name}": text for name, text in members.items()}}.items():
+            info = tarfile.TarInfo(f"project-{version}/{name}")
+            info.size = len(text.encode())
+            archive.addfile(info, io.BytesIO(text.encode()))
     return path
 
 
@@ -102,6 +117,36 @@ def test_a_history_keeps_only_the_newest_wheel_and_is_not_scanned_twice(tmp_path
         assert [at.release for at in record.sites[0].lines] == list(VERSIONS[:-1])
 
 
+def test_a_release_without_a_wheel_is_read_from_its_source_archive(tmp_path: Path, shelf: Path) -> None:
+    sdist(shelf, "0.11.0", **{"a.py": raises("from the source archive")})
+    sdist(shelf, "0.10.0", **{"a.py": raises("not read: there is a wheel")})
+    done = scan(tmp_path, "0.10.0", "0.11.0")
+    assert [(release, listing.instead) for release, listing in done.history.listings] == [("0.10.0", ""), ("0.11.0", "sdist")]
+    with Catalogue.open(done.path) as catalogue:
+        found = {str(record.template): catalogue.source_url(record.sites[0]) for record in catalogue.search()[0]}
+    assert found == {
+        "the text of 0.1": "https://github.com/some/project/blob/v0.10.0/src/project/a.py#L2",
+        "it stays": "https://github.com/some/project/blob/v0.10.0/src/project/b.py#L2",
+        "from the source archive": "https://github.com/some/project/blob/v0.11.0/src/project/a.py#L2",
+    }
+    assert scan(tmp_path, "0.10.0", "0.11.0").history.listings[1][1].instead == "sdist"
+    assert not (shelf / "ran").exists()
+
+
+def test_a_source_archive_is_read_where_source_yaml_says_so_and_an_error_in_both_counts_once(tmp_path: Path, shelf: Path) -> None:
+    cuda = 'void f(int n) {\n  TORCH_CHECK(n > 0, "n must be positive");\n}\n'
+    wheel(shelf, "5.0.0", a=raises("in both"))
+    sdist(shelf, "5.0.0", **{"a.py": raises("in both"), "kernel.cu": cuda})
+    wanted = config("5.0.0", "0.1.0").model_copy(update={"archive": "sdist"})
+    done = refresh(wanted, tmp_path / "cache")
+    assert [(release, listing.instead) for release, listing in done.history.listings] == [("0.1.0", "wheel"), ("5.0.0", "")]
+    with Catalogue.open(done.path) as catalogue:
+        sites = {str(record.template): [(site.path, site.latest.release) for site in record.sites] for record in catalogue.search()[0]}
+    assert sites["in both"] == [("src/project/a.py", "5.0.0")]
+    assert sites["n must be positive"] == [("src/project/kernel.cu", "5.0.0")]
+    assert not (shelf / "ran").exists()
+
+
 def test_a_release_that_does_not_exist_is_told_and_the_others_go_on(tmp_path: Path, shelf: Path) -> None:
     done = scan(tmp_path, "0.1.0", "0.3.0", "0.10.0")
     assert done.history.releases == ("0.1.0", "0.10.0")
@@ -159,7 +204,7 @@ class Cut(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.endswith("/project/"):
-            names = sorted(path.name for path in self.shelf.glob("*.whl"))
+            names = sorted(path.name for path in self.shelf.glob("*.*"))
             body = "".join(f'<a href="/files/{name}">{name}</a>' for name in names).encode()
             self.answer(body, "text/html", len(body))
             return
@@ -205,6 +250,18 @@ def test_a_cut_network_keeps_the_old_catalogue_and_what_was_scanned(tmp_path: Pa
     done = scan(tmp_path, "all")
     assert done.history.from_cache >= 2
     assert done.history.releases == VERSIONS[:-1]
+
+
+def test_a_source_archive_that_was_cut_off_is_fetched_again(tmp_path: Path, index: type[Cut]) -> None:
+    sdist(index.shelf, "6.0.0", **{"a.py": raises("it came whole")})
+    wanted = config("6.0.0").model_copy(update={"archive": "sdist"})
+    index.whole = 0
+    with pytest.raises(Unreachable, match=r"incomplete|cannot be reached"):
+        refresh(wanted, tmp_path / "cache")
+    assert not list((tmp_path / "cache" / "sources").iterdir())
+    index.whole = 100
+    with Catalogue.open(refresh(wanted, tmp_path / "cache").path) as catalogue:
+        assert [str(record.template) for record in catalogue.search()[0]] == ["it came whole"]
 
 
 # ------------------------------------------------------------------------------------------------------------ changes

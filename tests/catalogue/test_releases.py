@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,11 +43,8 @@ def lines(site: RaiseSite) -> dict[str, int]:
 
 
 def function(*texts: str, name: str = "f", pad: int = 0) -> str:
-    return (
-        "\n" * pad
-        + f"def {name}(x):\n"
-        + "".join(f"    if x == {at}:\n        raise ValueError({text!r})\n" for at, text in enumerate(texts))
-    )
+    body = "".join(f"    if x == {at}:\n        raise ValueError({text!r})\n" for at, text in enumerate(texts))
+    return "\n" * pad + f"def {name}(x):\n" + (body or "    pass\n")
 
 
 def test_one_site_stands_in_every_release_that_has_it_at_its_line_there() -> None:
@@ -132,6 +130,89 @@ def test_a_text_edited_while_its_file_moved_is_followed() -> None:
     )
     found = texts(joined)
     assert found["The adapter is not supported yet"].successor == found["The adapter is not supported here yet"].id
+
+
+def test_a_text_that_comes_back_edited_is_followed_over_the_gap() -> None:
+    old, new = "The cache holds too few entries for it", "The cache holds too few entries for this"
+    joined = join(
+        {"a.py": function(old, "It stays")},
+        {"a.py": function("It stays")},
+        {"a.py": function("It stays")},
+        {"a.py": function(new, "It stays")},
+    )
+    found = texts(joined)
+    assert found[old].successor == found[new].id
+    assert [(step.lost, step.followed, step.later) for step in joined.steps] == [(0, 0, 0), (1, 0, 0), (0, 0, 0), (0, 0, 1)]
+
+
+def test_a_text_that_is_new_long_after_has_to_be_nearer_than_one_that_is_new_at_once() -> None:
+    old, new = "The cache holds too few entries for it", "The table holds too many rows for this"
+    at_once = texts(join({"a.py": function(old)}, {"a.py": function(new)}))
+    after_a_gap = texts(join({"a.py": function(old)}, {"a.py": function()}, {"a.py": function(new)}))
+    assert at_once[old].successor == at_once[new].id
+    assert after_a_gap[old].successor == ""
+
+
+def test_a_text_that_comes_back_as_it_was_needs_no_successor() -> None:
+    old, new = "The cache holds too few entries for it", "The cache holds too few entries for this"
+    joined = join({"a.py": function(old)}, {"a.py": function()}, {"a.py": function(old)}, {"a.py": function(old, new)})
+    assert texts(joined)[old].successor == ""
+    assert sum(step.later for step in joined.steps) == 0
+
+
+def test_a_text_that_was_edited_and_moved_and_lost_for_a_while_leads_to_the_newest(tmp_path: Path) -> None:
+    """Each form with the release since which it reads so."""
+    forms = ("The cache holds too few entries", "The cache holds too few entries for it", "The cache holds too few entries for them")
+    joined = join(
+        {"old/a.py": function(forms[0], name="load")},
+        {"new/a.py": function(forms[1], name="load")},
+        {"new/a.py": function(name="load")},
+        {"new/a.py": function(forms[2], name="load")},
+    )
+    path = tmp_path / "catalogue.sqlite"
+    built.write(path, CONFIG, joined, joined.releases)
+    with Catalogue.open(path) as catalogue:
+        found = {str(record.template): record for record in catalogue.search()[0]}
+        first, second, third = (found[form] for form in forms)
+        assert (first.successor, second.successor, third.successor) == (second.id, third.id, "")
+        assert catalogue.successor(first) == third
+        assert [catalogue.first_release(record) for record in (first, second, third)] == [None, "1.1", "1.3"]
+        assert [catalogue.last_release(record) for record in (first, second, third)] == ["1.0", "1.1", None]
+
+
+def method(text: str, name: str, of: str = "Scheduler", type: str = "ValueError") -> str:
+    return f"class {of}:\n    def {name}(self, x):\n        raise {type}({text!r})\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            {"a.py": method("The memory of the pool is too small", "check")},
+            {"b.py": method("The memory pool of this is too small", "verify")},
+        ),
+        ({"a.py": method("The memory of the pool is too small", "check")}, {"b.py": function("The memory of a pool is too small")}),
+    ],
+    ids=["another method in another file, same class", "anywhere, all but the same words"],
+)
+def test_a_function_that_was_renamed_and_moved_is_followed(before: Source, after: Source) -> None:
+    records = list(join(before, after))
+    old, new = sorted(records, key=lambda record: record.sites[0].latest.release)
+    assert old.successor == new.id
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("raise ValueError('The memory of the pool is too small')", "raise TypeError('The memory of a pool is too small')"),
+        ("assert self.memory_pool is not None", "assert self.memory_pools is not None"),
+        ("raise ValueError('no key in it')", "raise ValueError('no key in it!')"),
+    ],
+    ids=["another type", "an assertion", "too short"],
+)
+def test_elsewhere_a_text_is_only_followed_by_its_words(before: str, after: str) -> None:
+    joined = join({"a.py": f"def f(self):\n    {before}\n"}, {"b.py": f"def g(self):\n    {after}\n"})
+    assert [record.successor for record in joined] == ["", ""]
 
 
 def test_one_release_joined_is_what_its_scan_gives() -> None:

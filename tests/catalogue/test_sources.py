@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
 import zipfile
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.catalogue.sources import MAX_FILE_BYTES, SourceConfig, SourceError, SourceFile, fetch, files, load_source
+from bot.catalogue.fetching import fetch
+from bot.catalogue.sources import MAX_FILE_BYTES, SourceConfig, SourceError, SourceFile, files, is_whole, load_source
 
 GOOD = """\
 repository: some/project
@@ -61,6 +63,7 @@ def test_what_source_yaml_says(tmp_path: Path) -> None:
         (("package: project", "package: project\npackage: again"), 3, "again"),
         (("package: project", "package: project\ntag: release"), 3, "{version}"),
         (("releases: [1.0, 1.10]", "releases: ['1.0; rm']"), 5, "releases"),
+        (("package: project", "package: project\narchive: tarball"), 3, "'wheel' or 'sdist'"),
     ],
 )
 def test_faults_name_file_line_and_mend(tmp_path: Path, change: tuple[str, str], line: int, words: str) -> None:
@@ -82,6 +85,13 @@ def test_the_projects_own_source_yaml_is_right() -> None:
     errors = Path(__file__).parents[2] / "errors"
     for path in errors.glob("*/*/source.yaml"):
         assert load_source(errors, f"{path.parts[-3]}/{path.parts[-2]}").releases
+
+
+def test_the_example_in_the_guide_is_right(tmp_path: Path) -> None:
+    guide = (Path(__file__).parents[2] / "errors" / "README.md").read_text()
+    (example,) = (block.partition("```")[0] for block in guide.split("```yaml\n")[1:] if block.startswith("repository:"))
+    found = load_source(write(tmp_path, example, "OWNER/NAME"), "OWNER/NAME")
+    assert set(SourceConfig.model_fields) == found.model_fields_set
 
 
 def wheel(path: Path, members: dict[str, bytes]) -> Path:
@@ -131,17 +141,109 @@ def test_a_broken_member_is_named(tmp_path: Path) -> None:
     assert found["python/project/b.py"] == b"b"
 
 
-def test_files_of_a_source_archive(tmp_path: Path) -> None:
-    path = tmp_path / "project-1.0.tar.gz"
+def sdist(path: Path, members: dict[str, bytes], *more: tarfile.TarInfo) -> Path:
     with tarfile.open(path, "w:gz") as archive:
-        for name in ("project-1.0/project/a.py", "project-1.0/setup.py", "project-1.0/../up.py"):
+        for name, text in members.items():
             info = tarfile.TarInfo(name)
-            info.size = 1
-            archive.addfile(info, io.BytesIO(b"a"))
-        link = tarfile.TarInfo("project-1.0/project/link.py")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        archive.addfile(link)
-    assert listed(list(files(path, config(tmp_path)))) == {"python/project/a.py": b"a", "../up.py": "its path leaves the source"}
+            info.size = len(text)
+            archive.addfile(info, io.BytesIO(text))
+        for info in more:
+            archive.addfile(info)
+    return path
+
+
+def linked(name: str, to: str, kind: bytes) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, to
+    return info
+
+
+def test_files_of_a_source_archive(tmp_path: Path) -> None:
+    path = sdist(
+        tmp_path / "project-1.0.tar.gz",
+        {
+            "project-1.0/project/a.py": b"a",
+            "project-1.0/project/net/tests/c.py": b"no",
+            "project-1.0/setup.py": b"no",
+            "project-1.0/../up.py": b"no",
+            "/root.py": b"no",
+            "project-1.0/project/large.py": b" " * 20_000_000,
+            "./project-1.0/project/b.py": b"b",
+            "project-1.0/project/b.py/../a.py": b"no",
+        },
+        linked("project-1.0/project/link.py", "/etc/passwd", tarfile.SYMTYPE),
+        linked("project-1.0/project/hard.py", "project-1.0/setup.py", tarfile.LNKTYPE),
+    )
+    assert listed(list(files(path, config(tmp_path)))) == {
+        "python/project/a.py": b"a",
+        "python/project/b.py": b"b",
+        "python/project/large.py": f"has 20,000,000 bytes, more than {MAX_FILE_BYTES:,}",
+        "../up.py": "its path leaves the source",
+        "/root.py": "its path leaves the source",
+        "project/b.py/../a.py": "its path leaves the source",
+    }
+
+
+def test_a_source_archive_laid_out_as_the_repository_is_read_as_it_lies(tmp_path: Path) -> None:
+    members = {"project-1.0/python/project/a.py": b"a", "project-1.0/setup.py": b"no", "project-1.0/project/c.py": b"no"}
+    assert listed(list(files(sdist(tmp_path / "project-1.0.tar.gz", members), config(tmp_path)))) == {"python/project/a.py": b"a"}
+    assert listed(list(files(wheel(tmp_path / "project-1.0.zip", members), config(tmp_path)))) == {"python/project/a.py": b"a"}
+
+
+def test_top_level_modules_of_a_source_archive_leave_its_build_script_out(tmp_path: Path) -> None:
+    bare = SourceConfig(repository="some/project", package="project", path_prefix={"": "src/"}, releases=("1.0",))
+    path = sdist(tmp_path / "project-1.0.tar.gz", {"project-1.0/src/a.py": b"a", "project-1.0/setup.py": b"no"})
+    assert listed(list(files(path, bare))) == {"src/a.py": b"a"}
+
+
+def test_a_file_that_stands_twice_is_read_once(tmp_path: Path) -> None:
+    path = sdist(tmp_path / "project-1.0.tar.gz", {"p/project/a.py": b"first", "q/project/a.py": b"second"})
+    first, second = files(path, config(tmp_path))
+    assert (first.text, second.text) == (b"first", b"")
+    assert "twice" in second.problem
+
+
+def test_links_in_a_wheel_are_no_files(tmp_path: Path) -> None:
+    path = wheel(tmp_path / "project-1.0-py3-none-any.whl", {"project/a.py": b"a"})
+    with zipfile.ZipFile(path, "a") as archive:
+        info = zipfile.ZipInfo("project/link.py")
+        info.external_attr = 0o120777 << 16
+        archive.writestr(info, "/etc/passwd")
+    assert listed(list(files(path, config(tmp_path)))) == {"python/project/a.py": b"a"}
+
+
+def test_a_source_archive_that_unpacks_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.catalogue.sources.MAX_UNPACKED_BYTES", 50_000_000)
+    path = sdist(tmp_path / "project-1.0.tar.gz", {"p/zeros.bin": b"\0" * 60_000_000, "p/project/a.py": b"a"})
+    assert path.stat().st_size < 100_000
+    with pytest.raises(SourceError, match="unpacks to more than 50,000,000 bytes"):
+        list(files(path, config(tmp_path)))
+
+
+def test_a_header_that_claims_gigabytes_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    header = tarfile.TarInfo("p/x")
+    header.type, header.size = tarfile.XHDTYPE, 3_000_000_000
+    path = tmp_path / "project-1.0.tar.gz"
+    path.write_bytes(gzip.compress(header.tobuf(tarfile.USTAR_FORMAT) + b"\0" * 20_000_000))
+    with pytest.raises(SourceError, match="has a header of more than"):
+        list(files(path, config(tmp_path)))
+
+
+def test_more_source_than_any_project_has_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.catalogue.sources.MAX_SOURCE_BYTES", 1000)
+    path = wheel(tmp_path / "project-1.0-py3-none-any.whl", {f"project/{n}.py": b" " * 400 for n in range(3)})
+    with pytest.raises(SourceError, match="more than 1,000 bytes of source"):
+        list(files(path, config(tmp_path)))
+
+
+@pytest.mark.parametrize("left", [20, 400])
+def test_a_source_archive_that_was_cut_off_is_told_from_a_whole_one(tmp_path: Path, left: int) -> None:
+    path = sdist(tmp_path / "project-1.0.tar.gz", {"p/project/a.py": bytes(range(256)) * 40})
+    assert is_whole(path)
+    path.write_bytes(path.read_bytes()[:left])
+    assert not is_whole(path)
+    with pytest.raises(SourceError, match="no readable archive"):
+        list(files(path, config(tmp_path)))
 
 
 def test_files_of_a_checkout_follow_no_links(tmp_path: Path) -> None:
@@ -167,6 +269,20 @@ def test_no_archive_at_all(tmp_path: Path) -> None:
 def test_a_wheel_that_lies_there_is_taken(tmp_path: Path) -> None:
     path = wheel(tmp_path / "project-1.10-cp311-cp311-manylinux_2_34_x86_64.whl", {"project/a.py": b"a"})
     assert fetch(config(tmp_path), "1.10", tmp_path) == path
+
+
+def test_an_archive_of_the_kind_that_is_not_wanted_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wheel of the release lies there, and source.yaml asks for the source archive, which the index has."""
+    shelf = tmp_path / "shelf"
+    shelf.mkdir()
+    ran = tmp_path / "ran"
+    sdist(shelf / "project-1.0.tar.gz", {"project-1.0/setup.py": f"open({str(ran)!r}, 'w')".encode(), "project-1.0/csrc/a.cu": b"a"})
+    wheel(tmp_path / "project-1.0-py3-none-any.whl", {"project/a.py": b"a"})
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(shelf))
+    wanted = config(tmp_path, GOOD.replace("package: project", "package: project\narchive: sdist"))
+    assert fetch(wanted, "1.0", tmp_path) == tmp_path / "project-1.0.tar.gz"
+    assert not ran.exists()
 
 
 def test_without_network_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, use_index: Callable[[str], None]) -> None:

@@ -82,7 +82,11 @@ def _scan(path: str, text: str, known: Known, flow: bool) -> Scanned:
         if "global " in text:
             walk.volatile.update(name.strip() for line in lines if (found := GLOBAL.match(line)) for name in found[1].split(","))
         walk.module(tree)
-        later = walk.missed & walk.constants.keys() or knowledge.missed & {fact.name for _, fact in walk.functions} | walk.classes.keys()
+        later = (
+            walk.missed & walk.constants.keys()
+            or walk.inheritance.is_late
+            or knowledge.missed & {fact.name for _, fact in walk.functions} | walk.classes.keys()
+        )
         if flow and later:
             # What stands further down in the file was not known when it was needed: walk once more.
             for one in walk.kept:
@@ -101,7 +105,7 @@ def _scan(path: str, text: str, known: Known, flow: bool) -> Scanned:
         raise Unreadable("cannot be parsed: needs too much memory") from error
     values = tuple(offered(path, walk))
     raised = with_options(walk.raised, walk.asks, walk, values, text)
-    own = offers(path, walk.constants, walk.classes.values(), walk.functions, walk.kept, walk.flags)
+    own = offers(path, walk.constants, walk.classes.values(), walk.functions, walk.kept, walk.flags, walk.inheritance.below())
     scanned = Scanned(with_entries(raised, walk.spans, text), (*own, *values), frozenset(knowledge.wants))
     walk.take_apart()
     return scanned

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.catalogue.scanners.python import formatting
 from bot.catalogue.scanners.python.facts import Argument, Error, Function, Parameters, bind, substitute
@@ -56,6 +56,13 @@ def is_self(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("self", "cls")
 
 
+def is_class_of_self(node: ast.expr) -> bool:
+    """Whether an expression is ``type(self)`` or ``self.__class__``."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id == "type" and len(node.args) == 1 and is_self(node.args[0])
+    return isinstance(node, ast.Attribute) and node.attr == "__class__" and is_self(node.value)
+
+
 def parameters(arguments: ast.arguments, is_method: bool) -> Parameters:
     """A function's parameters as a caller sees them."""
     positional = [*arguments.posonlyargs, *arguments.args]
@@ -88,6 +95,16 @@ def arguments(node: ast.Call, reader: Reader) -> tuple[Argument, ...]:
     if len(node.args) == 1:
         found[0] = Argument(found[0].texts, "", found[0].text)
     return tuple(found)
+
+
+def with_params(node: ast.Call, given: tuple[Argument, ...], reader: Reader) -> tuple[Argument, ...]:
+    """The arguments of ``ValidationError("%(n)d too many", params={"n": n})``, whose text Django fills when it prints it
+    (https://docs.djangoproject.com/en/5.2/ref/forms/validation/#raising-validationerror)."""
+    params = next((keyword.value for keyword in node.keywords if keyword.arg == "params"), None)
+    if params is None or not given or not any("%(" in part for text in given[0].texts for part in text if isinstance(part, str)):
+        return given
+    texts = distinct(way for text in given[0].texts for way in cross(formatting.percent_args(text, None, params, reader.embedded)))
+    return (replace(given[0], texts=texts, reprs=()), *given[1:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,12 @@ from bot.catalogue.scanners.python.entries import Span
 from bot.catalogue.scanners.python.facts import Argument, Class, Constant, Error, Function, Kept, Parameters, substitute
 from bot.catalogue.scanners.python.flags import Flag, options_of
 from bot.catalogue.scanners.python.flow import Held
+from bot.catalogue.scanners.python.inheritance import MESSAGE_LIKE, Inheritance
 from bot.catalogue.scanners.python.knowledge import Knowledge
 from bot.catalogue.scanners.python.origins import Origins
 from bot.catalogue.scanners.python.parts import MAX_ALTERNATIVES, Parts, Texts, cross, distinct, unparse, words
 from bot.catalogue.scanners.python.text import PARAMETER, UNKNOWN, Environment, Items, Opaque, Reader, dictionary
 from bot.model import Hole
-
-MESSAGE_LIKE = re.compile(r"(^|_)(msg|message|err|error|reason|failure|cause|detail|details|text|exc|exception|description)(_|$|\d)")
-"""Names of variables that hold messages."""
 
 EXCEPTION_BASE = re.compile(r"(Error|Exception|Warning|Exit|Interrupt|Failure|Fault|Timeout)$")
 """Names of exception classes of other packages, whose bases aren't known."""
@@ -82,6 +80,7 @@ class Definitions(Origins):
         self.kept: list[Kept] = []
         self.spans: list[Span] = []
         self.missed: set[str] = set()
+        self.inheritance: Inheritance = Inheritance(knowledge, self.constants, self.missed, earlier.inheritance if earlier else None)
         self.written_at: dict[str, tuple[int, int]] = {}
         self._is_first = earlier is None
         knowledge.own_classes = self.classes
@@ -162,6 +161,7 @@ class Definitions(Origins):
         owner = None
         if EXCEPTION_BASE.search(statement.name) or any(EXCEPTION_BASE.search(base) or base in self.classes for base in bases):
             owner = self.classes[statement.name] = Class(statement.name, bases)
+        self.inheritance.define(statement.name, bases)
         name = f"{outer.name}.{statement.name}" if outer.name else statement.name
         self.place = Place(name, statement.name, owner=owner, is_enum=not ENUMS.isdisjoint(bases), bases=bases)
         first = statement.body[0]
@@ -232,6 +232,7 @@ class Definitions(Origins):
     def _keep_constant(self, name: str, texts: Texts | None, value: ast.expr) -> None:
         """Keep what a module's or class's variable holds; one that is set twice holds one or the other."""
         if self.place.class_name:
+            self.inheritance.note(name)
             name = f"{self.place.class_name}.{name}" + (".value" if self.place.is_enum else "")
         before = self.constants.get(name) if self._is_first else None
         if texts is None and before is None and name not in self.volatile and isinstance(value, ast.Dict | ast.List | ast.Tuple):
@@ -239,6 +240,9 @@ class Definitions(Origins):
             if items and any(calls.says(held) for _, held in items):
                 self.constants[name] = Constant((), items)
                 return
+        if texts is None and (file := messages.file_read(value, self.conditions)) and name not in self.volatile:
+            self.constants[name] = Constant((), (), file)
+            return
         if texts is None or name in self.volatile:
             self.constants.pop(name, None)
             self.volatile.add(name)
@@ -332,12 +336,16 @@ class Definitions(Origins):
         return found.texts or None if found is not None else None
 
     def _table(self, node: ast.expr) -> Items | None:
-        found = self._constant(node)
-        return found.items or None if found is not None else None
+        items = self.knowledge.items(self._constant(node))
+        if not items and isinstance(node, ast.Attribute) and node.attr == "error_messages" and calls.is_self(node.value):
+            items = self.knowledge.items(self._inherited(messages.DEFAULTS))
+        return items or None
 
     def _constant(self, node: ast.expr) -> Constant | None:
         if isinstance(node, ast.Name):
             name = node.id
+        elif isinstance(node, ast.Attribute) and calls.is_class_of_self(node.value):
+            return self._inherited(node.attr)
         elif isinstance(node, ast.Attribute) and (name := calls.dotted_name(node)):
             if name.startswith(("self.", "cls.")):
                 return self._inherited(name.partition(".")[2])
@@ -350,17 +358,18 @@ class Definitions(Origins):
         return self.knowledge.constant(node)
 
     def _inherited(self, attribute: str) -> Constant | None:
-        """A constant of this class or of one of its bases, read from an instance; what is no message there may be the instance's own."""
-        if not attribute.isupper() and not MESSAGE_LIKE.search(attribute):
-            return None
-        for at, name in enumerate((self.place.class_name, *self.place.bases)):
-            own = self.constants.get(f"{name}.{attribute}")
-            if own is None and at:
-                own = self.knowledge.constant(ast.Attribute(ast.Name(name, ast.Load()), attribute, ast.Load()))
-            if own is not None:
-                return own
-            self.missed.add(f"{name}.{attribute}")
-        return None
+        return self.inheritance.constant(self.place.class_name, self.place.bases, attribute)
+
+    def keyed(self, node: ast.Call) -> Texts:
+        """The text that ``self.fail("key", …)`` names, of the messages that the class keeps by key (:data:`messages.FAILS`)."""
+        if not (isinstance(node.func, ast.Attribute) and calls.is_self(node.func.value) and node.func.attr in messages.FAILS):
+            return ()
+        key = node.args[0] if node.args else None
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            return ()
+        found = dict(self.knowledge.items(self._inherited(messages.DEFAULTS))).get(repr(key.value), ())
+        call = ast.Call(node.func, [], node.keywords)
+        return distinct(way for parts in found for way in cross(formatting.braces(parts, call, self.reader.embedded)))
 
     def translated(self, node: ast.Call) -> Texts:
         """The text that a call names by a key, from a message catalogue beside the code; empty when there is none."""

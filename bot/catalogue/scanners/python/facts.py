@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import re
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.catalogue.scanners.python.parts import MAX_ALTERNATIVES, Parts, Texts, cross, distinct, literal, quoted, words
@@ -23,10 +23,35 @@ MAX_BASES = 6
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant of a module or class that holds a text, or a dictionary of texts (``items``: keys as ``repr`` writes them)."""
+    """A constant of a module or class that holds a text, or a dictionary of texts (``items``: keys as ``repr`` writes them).
+
+    ``file`` is the name of the file beside the code that the dictionary is read from.
+    """
 
     texts: Texts
     items: tuple[tuple[str, Texts], ...] = ()
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """A class that is made from one of another file, imported from ``module``, and the messages that it sets as attributes."""
+
+    name: str
+    module: str
+    messages: tuple[tuple[str, Constant], ...] = ()
+
+
+def either(constants: Sequence[Constant]) -> Constant | None:
+    """A constant that is one of several; each item of a dictionary for itself."""
+    if len(constants) < 2:
+        return constants[0] if constants else None
+    items: dict[str, list[Parts]] = {}
+    for constant in constants:
+        for key, texts in constant.items:
+            items.setdefault(key, []).extend(texts)
+    texts = distinct(parts for constant in constants for parts in constant.texts)[:MAX_ALTERNATIVES]
+    return Constant(texts, tuple((key, distinct(found)[:MAX_ALTERNATIVES]) for key, found in items.items()))
 
 
 @dataclass(frozen=True, slots=True)

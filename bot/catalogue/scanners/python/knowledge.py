@@ -15,9 +15,10 @@ from typing import TypeVar
 
 from bot.catalogue.scanners import Known, Offer
 from bot.catalogue.scanners.python.calls import is_self, last_name, names_class
-from bot.catalogue.scanners.python.facts import MAX_BASES, Argument, Class, Constant, Error, Function, Kept, printed, substitute
+from bot.catalogue.scanners.python.facts import MAX_BASES, Argument, Below, Class, Constant, Error, Function, Kept, printed, substitute
 from bot.catalogue.scanners.python.flags import Flag
 from bot.catalogue.scanners.python.parts import Texts, unparse
+from bot.catalogue.scanners.python.text import Items
 from bot.model import Hole
 
 F = TypeVar("F", Constant, Class, Function)
@@ -96,6 +97,28 @@ class Knowledge:
             if found is not None:
                 return found.texts
         return ()
+
+    def items(self, constant: Constant | None) -> Items:
+        """A dictionary of texts; one that is read from a file beside the code holds what is offered under the file's name."""
+        if constant is None or not constant.file:
+            return constant.items if constant is not None else ()
+        self.wants.add(f"file:{constant.file}")
+        found = self._chosen(f"file:{constant.file}", "", Constant)
+        return found.items if found is not None else ()
+
+    def overrides(self, class_name: str, attribute: str) -> list[Constant]:
+        """What classes of other files set an attribute to that are made from this one, or from one of those."""
+        self.wants.add(f"below:{class_name}")
+        found: list[Constant] = []
+        reached = [(class_name, self.path)]
+        for name, path in reached:
+            for offer in self.known.get(f"below:{name}", ()):
+                if not isinstance(offer.value, Below) or f".{offer.value.module}." not in f".{dotted(path)}.":
+                    continue
+                if (offer.value.name, offer.path) not in reached:
+                    reached.append((offer.value.name, offer.path))
+                    found += [constant for named, constant in offer.value.messages if named == attribute]
+        return found
 
     def flag(self, name: str) -> Flag | None:
         """The command-line option that is read under a name, when all files that define one say the same."""
@@ -219,9 +242,14 @@ def offers(
     functions: Iterable[tuple[str, Function]],
     kept: Iterable[Kept],
     flags: Mapping[str, Flag],
+    below: Iterable[tuple[str, Below]] = (),
 ) -> tuple[tuple[str, Offer], ...]:
     """What a file offers to others, by key."""
-    found = [(f"constant:{name}", Offer(path, constant)) for name, constant in constants.items()]
+    found = [
+        (f"constant:{name}", Offer(path, constant, frozenset({f"file:{constant.file}"} if constant.file else ())))
+        for name, constant in constants.items()
+    ]
+    found += [(f"below:{base}", Offer(path, fact, frozenset({f"below:{fact.name}"}))) for base, fact in below]
     own = {fact.name: fact for fact in classes}
     for fact in own.values():
         fact = _flat(fact, own)

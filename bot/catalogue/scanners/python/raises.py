@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from bot.catalogue.scanners import Raised
-from bot.catalogue.scanners.python import calls, code, docstrings
+from bot.catalogue.scanners.python import calls, code, docstrings, messages
 from bot.catalogue.scanners.python.asked import Clause
 from bot.catalogue.scanners.python.collected import is_pure
 from bot.catalogue.scanners.python.definitions import EXCEPTION_BASE, Definitions
@@ -140,6 +140,10 @@ class Walk(Definitions):
 
     def _hand_on(self, statement: ast.stmt, node: ast.Call) -> None:
         """Record the text that a statement hands to a function that raises it, or whose name says that it reports an error."""
+        if keyed := self.keyed(node):
+            for parts in keyed:
+                self._record(statement, Error(messages.RAISED, parts), through=calls.last_name(node.func))
+            return
         functions = self.functions_called(node)
         for function in functions:
             self._record_given(statement, node, function, function.raises)
@@ -170,7 +174,9 @@ class Walk(Definitions):
             return (Error(ALIASES.get(name, name), ()),) if calls.names_class(name) and not name.isupper() else ()
         if not isinstance(node, ast.Call):
             return ()
-        given = calls.arguments(node, self.reader)
+        if keyed := self.keyed(node):
+            return tuple(Error(messages.RAISED, parts) for parts in keyed)
+        given = calls.with_params(node, calls.arguments(node, self.reader), self.reader)
         type = self._type(node.func)
         if not node.args and (translated := self.translated(node)):
             given = (Argument(translated, text=True),)
