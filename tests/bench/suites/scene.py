@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 import os
 import re
@@ -119,12 +121,20 @@ def server(settings: Settings, *arguments: str, port: int = 0, command: tuple[st
         try:
             if not told.wait(START_SECONDS) or not found:
                 raise RuntimeError(f"the server did not start: {log.read_text('utf-8', 'replace')[-2000:]}")
+            _await(found[0])
             yield Server(process, found[0], log)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             reader.join(10)
+
+
+def _await(port: int) -> None:
+    """Wait until a server answers: its socket is there before its processes are."""
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=START_SECONDS)) as connection:
+        connection.request("GET", "/healthz")
+        connection.getresponse().read()
 
 
 def unfinished(engine: sa.Engine) -> int:
