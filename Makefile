@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 
-.PHONY: demo test contract setup setup-dev lint lock clean
+.PHONY: demo test battery contract setup setup-dev lint lock clean
 
 demo: setup  ## fetch sglang's release once, build its catalogue, serve the demo
 	$(BIN)/explainbot demo
@@ -15,6 +15,9 @@ test: setup-dev  ## run all tests
 setup: .venv/.runtime  ## the program alone, at .venv/bin/explainbot
 
 setup-dev: .venv/.dev  ## the program and what its tests need
+
+battery: setup-dev  ## hostile input, floods, faults under kill -9: hours; goes on where it was stopped
+	$(BIN)/python tests/bench/battery.py
 
 contract: setup-dev  ## the tests against GitHub's own description and payloads (needs npm)
 	.ci/github-contract.sh

@@ -17,6 +17,9 @@ from bot.cli.app import app, load_commands
 from bot.config import RepoConfig, Settings
 from bot.registry import COMMANDS, DIALECTS, SCANNERS, Registry
 
+RESULTS = Path(__file__).parent.parent.parent / "tests" / "bench" / "battery.json"
+"""What the battery of hostile input found when its figures were last written."""
+
 EXAMPLE = Path(__file__).parent.parent / "demo" / "examples" / "1-helion-missing.md"
 """The issue whose answer the README shows."""
 
@@ -139,6 +142,17 @@ def _layers() -> str:
     return "    " + " → ".join(layer.replace(" | ", ", ") for layer in layers)
 
 
+def _battery() -> str:
+    """What the battery last found, from its result file; a suite that was not run to its end says so."""
+    rows = []
+    for name, row in json.loads(RESULTS.read_text(encoding="utf-8")).items():
+        if row["n"]:
+            run = f"{row['n']:,}" if row["n"] >= row["of"] else f"{row['n']:,} of {row['of']:,}"
+            bound = f"{row['bound']:.3%}" if row["bound"] < 1 else ""
+            rows.append((f"`{name}`", f"{row['about']}: {row['passes']}", str(row["seed"]), run, str(row["failures"]), bound))
+    return _table(("suite", "", "seed", "cases", "failures", "rate at most (95 %)"), rows)
+
+
 AROUND = {
     "errors/": "source.yaml and the records that people write, by owner and repository",
     "deploy/": "the operator's guide, settings, Containerfile, compose file",
@@ -181,6 +195,7 @@ BLOCKS: dict[str, Callable[[], str | None]] = {
     "languages": lambda: _registered(SCANNERS, "language", "", "suffixes", "files"),
     "tree": _tree,
     "layers": _layers,
+    "battery": _battery,
     "settings": _settings,
 }
 """What each made block holds."""
