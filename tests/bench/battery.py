@@ -12,6 +12,7 @@ import argparse
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -98,6 +99,8 @@ class Kept:
 def main() -> int:
     """Run, and print the table; 1 when anything failed."""
     options = _options()
+    for number in (signal.SIGTERM, signal.SIGINT):  # a run that is ended takes its servers and workers with it
+        signal.signal(number, signal.default_int_handler)
     structlog.configure(processors=[lambda *_: (_ for _ in ()).throw(structlog.DropEvent)])
     logging.disable(logging.ERROR)
     suites = [suite for suite in load() if not options.only or suite.name in options.only]

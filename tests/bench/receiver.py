@@ -12,6 +12,7 @@ import json
 import multiprocessing
 import os
 import random
+import signal
 import sys
 import threading
 import time
@@ -199,6 +200,8 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=10, help="of the receiver under load, on each database")
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args()
+    for number in (signal.SIGTERM, signal.SIGINT):  # a run that is ended takes its servers and workers with it
+        signal.signal(number, signal.default_int_handler)
     rows: dict[str, dict[str, Any]] = {}
     with ExitStack() as stack:
         urls = {kind: stack.enter_context(database(kind)) for kind in ("sqlite", "postgresql")}

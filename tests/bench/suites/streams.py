@@ -29,7 +29,12 @@ OWNERS = 24
 SENDERS = 6
 PATIENCE = 300.0
 
-_COMMANDS = ("", " help", " why", " all", " off", " on", " wrong", " right", " halp", " label", " duplicate", " record")
+_COMMANDS = ("", " help", " why", " all", " halp", " label", " record")
+_SETTERS = (" off", " on", " wrong", " right", " duplicate")
+"""Commands that set something, or look at what is known by then: they come by themselves, since nothing brings back the order in which
+two of them were given within a moment."""
+MAX_ASKED = 2
+"""Requests in one story: with more, the limit of three comments a day would choose which one is answered."""
 _BODIES = (SPROCKETS.format("a"), SPROCKETS.format("b"), f"RuntimeError: {FLUX.replace('{slot}', '7')}", "Paint it green.", "")
 
 
@@ -48,7 +53,12 @@ def _acts(draw: random.Random, indices: range) -> list[Act]:
     acts = [Act(indices.start, "open", draw.choice(_BODIES[:3]), "octocat")]
     for index in indices[1:]:
         kind = draw.choice(("edit", "edit", "ask", "ask", "ask", "change the request", "reopen"))
-        text = f"/explain{draw.choice(_COMMANDS)}" if kind in ("ask", "change the request") else draw.choice(_BODIES)
+        asked = sum(act.kind == "ask" for act in acts)
+        if kind == "change the request" and not asked:
+            kind = "ask"
+        if kind == "ask" and asked >= MAX_ASKED:
+            kind = "edit"
+        text = f"/explain{draw.choice((*_COMMANDS, *_SETTERS))}" if kind in ("ask", "change the request") else draw.choice(_BODIES)
         acts.append(Act(index, kind, text, draw.choice(("octocat", "octocat", "maintainer", "passer-by"))))
     return acts
 
@@ -63,7 +73,7 @@ def _perform(hub: StandIn, repository: str, act: Act, issue: int, asked: list[in
         case "reopen":
             hub.set_open(repository, issue, False)
             hub.set_open(repository, issue, True)
-        case "change the request" if asked:
+        case "change the request":
             hub.edit_comment(repository, asked[-1], act.text)
         case _:
             asked.append(hub.comment(repository, issue, act.text, act.actor).id)
@@ -138,7 +148,9 @@ class _Told:
             coming: list[tuple[Delivery, str]] = []
             for story in stories:
                 draw = chance(seed, "replay", story.start)
-                acts, late = _acts(draw, story[:STORY]), [draw.random() < 0.5 for _ in range(STORY)]
+                acts = _acts(draw, story[:STORY])
+                alone = [act.text.removeprefix("/explain") in _SETTERS for act in acts] + [True]
+                late = [draw.random() < 0.6 and not (alone[at] or alone[at + 1]) for at in range(len(acts))]
                 if round >= len(acts):
                     continue
                 for mode in MODES:
@@ -147,7 +159,7 @@ class _Told:
                     issues[key] = _perform(self.hub, places[key], acts[round], issues.get(key, 0), asked[key])
                     new = [d for d in self.hub.deliveries[before:] if d.event in ("issues", "issue_comment")]
                     earlier[key] += new
-                    if late[round] and round < STORY - 1:
+                    if late[round]:
                         continue  # comes together with the next
                     batch = [delivery for delivery in earlier[key] if delivery.id not in self._sent]
                     self._sent.update(delivery.id for delivery in batch)
