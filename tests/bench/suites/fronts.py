@@ -30,7 +30,7 @@ RACERS = 10
 ACTION = "github-actions[bot]"
 
 
-@suite("fronts", "App and Action on one repository", "one comment each", full=1_000, quick=30, slice=50)
+@suite("fronts", "App and Action on one repository", "one comment each", full=1_000, quick=20, slice=50)
 @contextmanager
 def fronts(seed: int) -> Iterator[Run]:
     """Races of the App (hook, queue, worker) and the Action (one event, no database) to one issue or one command.

@@ -190,7 +190,7 @@ def _is_rightly_501(raw: bytes, statuses: list[int]) -> bool:
     return statuses == [501] and b"transfer-encoding" in raw.lower()
 
 
-@suite("signature", "signature and HTTP fuzz", "0 × 5xx, 0 forgeries accepted", full=100_000, quick=2_000, slice=5_000)
+@suite("signature", "signature and HTTP fuzz", "0 × 5xx, 0 forgeries accepted", full=100_000, quick=1_000, slice=5_000)
 @contextmanager
 def signature(seed: int) -> Iterator[Run]:
     """Forged signatures and broken HTTP, each on a connection of its own, at gunicorn; every tenth case is genuine and must be taken."""
@@ -231,7 +231,7 @@ def signature(seed: int) -> Iterator[Run]:
 # -------------------------------------------------------------------------------------------------- signed hostile JSON
 
 
-@suite("json", "signed hostile JSON", "0 × 5xx, 0 worker deaths", full=50_000, quick=250, slice=2_500)
+@suite("json", "signed hostile JSON", "0 × 5xx, 0 worker deaths", full=50_000, quick=150, slice=2_500)
 @contextmanager
 def hostile_json(seed: int) -> Iterator[Run]:
     """Mutations of real payloads, rightly signed, at the whole program: what is taken is worked on, and has to come to its end."""

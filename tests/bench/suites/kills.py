@@ -50,7 +50,7 @@ SETTLE, LAG, PAUSE = 0.5, 0.2, 0.5
 PATIENCE = 180.0
 
 
-@suite("faults", "faults of GitHub × kill -9, SQLite and PostgreSQL", "0 lost, 0 doubled", full=10_000, quick=JOBS + 12, slice=JOBS)
+@suite("faults", "faults of GitHub × kill -9, SQLite and PostgreSQL", "0 lost, 0 doubled", full=10_000, quick=JOBS + 8, slice=JOBS)
 @contextmanager
 def faults(seed: int) -> Iterator[Run]:
     """Slices of jobs, in turns on SQLite (one worker) and on PostgreSQL (two); a worker is killed, and another of its name goes on."""

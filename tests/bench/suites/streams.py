@@ -94,7 +94,7 @@ def _as_they_come(mode: str, batch: list[Delivery], earlier: list[Delivery], dra
     return come
 
 
-@suite("replay", "replay, duplicates, shuffle", "0 extra comments, final state as in order", full=30_000, quick=240, slice=600)
+@suite("replay", "replay, duplicates, shuffle", "0 extra comments, final state as in order", full=30_000, quick=60, slice=600)
 @contextmanager
 def replay(seed: int) -> Iterator[Run]:
     """Stories of five acts, each told four times: in order, and with its deliveries replayed, duplicated and shuffled (one case each).
