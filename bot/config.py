@@ -220,7 +220,7 @@ def parse_repo_config(text: str, path: str = CONFIG_PATH) -> RepoConfig:
         document = read_yaml(text.encode("utf-8", "replace"))
     except YamlMistake as error:
         raise ConfigError(f"{path}:{error.mistake.line}: {error.mistake.problem}; {error.mistake.mend}") from error
-    faults = [f"{path}:{wrong.line}: {wrong.problem}" for wrong in document.mistakes]
+    faults = [f"{path}:{wrong.line}: {wrong.problem}" for wrong in document.mistakes[:20]]
     value = document.value
     if isinstance(value, dict):
         # A section without keys is a feature that is on with its defaults.

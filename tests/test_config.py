@@ -77,3 +77,10 @@ def test_quiet_hours_over_a_change_of_the_clock_last_as_long_as_they_do() -> Non
     # In the night to 29 March 2026 the clocks go forward: an hour less.
     assert quiet.seconds_left(datetime(2026, 3, 28, 21, 0, tzinfo=UTC)) == 7 * 3600
     assert quiet.seconds_left(datetime(2026, 3, 27, 21, 0, tzinfo=UTC)) == 8 * 3600
+
+
+def test_of_a_thousand_mistakes_the_first_are_named():
+    with pytest.raises(ConfigError) as raised:
+        parse_repo_config("a:\n" * 9_000)
+    assert ".yml:2: " in str(raised.value)
+    assert len(str(raised.value)) < 4_000

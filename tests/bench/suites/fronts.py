@@ -24,9 +24,9 @@ from tests.bench.suites import Found, Run, chance, suite
 from tests.bench.suites.scene import SECRET, UNLIMITED, cache_folder, database, folder
 from tests.engine import REPOSITORY, SPROCKETS
 
-SETTLE, LAG = 0.6, 0.15
+SETTLE, LAG = 1.5, 0.15
 """Seconds to wait until a comment can be seen for sure, and that lists lag behind (10 and at most 5 in earnest)."""
-RACERS = 10
+RACERS = 5
 ACTION = "github-actions[bot]"
 
 
