@@ -19,6 +19,10 @@ class Refused(Exception):
     """The tracker refused a write for good (locked, too long, flagged as spam); do not try again."""
 
 
+class TooLong(Refused):
+    """The tracker refused a write for the length or form of its text; nothing was written, and a shorter text may be taken."""
+
+
 class Unavailable(Exception):
     """The tracker could not be reached or asks us to wait; nothing was written.
 

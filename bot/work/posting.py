@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from bot import store
+from bot.answering.shorter import shorten
 from bot.model import (
     AddLabels,
     AllowAnswer,
@@ -31,7 +32,7 @@ from bot.model import (
     WithdrawAnswer,
 )
 from bot.store import Answer
-from bot.trackers import Ambiguous, Gone, Refused, Unavailable
+from bot.trackers import Ambiguous, Gone, Refused, TooLong, Unavailable
 from bot.work.desk import Desk, Outcome
 from bot.work.manners import enough, room
 from bot.work.marker import fingerprint, job_id, mark, read_marker
@@ -45,6 +46,7 @@ LIGHT_INTERVAL = 1.0
 
 DELETED = "somebody deleted the comment"
 NOT_WANTED = "somebody asked for silence"
+TOO_LONG = "too long"
 ANOTHER = "another front end answers"
 """An App and an Action of ours work on one repository with the same secret: what the other has written is not written again."""
 
@@ -187,11 +189,14 @@ def _create(effect: PostAnswer, answer: Answer, desk: Desk) -> Outcome:
         return Outcome("wait", wait, "pace")
     store.note(desk.engine, answer, state="intent", attempts=answer.attempts + 1, attempted_at=time.time())
     try:
-        comment = desk.tracker.create_comment(effect.issue, mark(effect.body, answer.job, desk.secrets))
+        comment = desk.tracker.create_comment(effect.issue, mark(_text_of(effect, answer), answer.job, desk.secrets))
     except Ambiguous:
         store.note(desk.engine, answer, attempted_at=time.time())
         return Outcome("wait", desk.settle, "ambiguous")
     except (Gone, Refused) as error:
+        if _may_be_shorter(error, answer):
+            store.note(desk.engine, answer, attempts=answer.attempts, attempted_at=answer.attempted_at, reason=TOO_LONG)
+            return Outcome("wait", 0.0, TOO_LONG)
         store.note(desk.engine, answer, state="dead", reason=type(error).__name__.lower())
         return Outcome("done", what="dead")
     except Unavailable:
@@ -213,13 +218,16 @@ def _edit(
     # The old hash goes before the write: after a crash nobody knows which text stands there, and editing twice is harmless.
     store.note(desk.engine, answer, attempts=answer.attempts + 1, attempted_at=time.time(), body_hash="")
     try:
-        desk.tracker.edit_comment(answer.comment_id, mark(effect.body, answer.job, desk.secrets))
+        desk.tracker.edit_comment(answer.comment_id, mark(_text_of(effect, answer), answer.job, desk.secrets))
     except Ambiguous:
         return Outcome("wait", desk.settle, "ambiguous")
     except Gone:
         store.note(desk.engine, answer, state="dead", reason=DELETED)
         return Outcome("done", what="left deleted")
-    except Refused:
+    except Refused as error:
+        if _may_be_shorter(error, answer):
+            store.note(desk.engine, answer, attempts=answer.attempts, reason=TOO_LONG)
+            return Outcome("wait", 0.0, TOO_LONG)
         store.note(desk.engine, answer, attempts=0, reason="an edit was refused")
         return Outcome("done", what="refused")
     except Unavailable:
@@ -229,6 +237,16 @@ def _edit(
     records = " ".join(effect.records) if isinstance(effect, PostAnswer) else answer.records
     store.note(desk.engine, answer, state=state, attempts=0, body_hash=fingerprint(effect.body), records=records, reason="")
     return Outcome("done", what="edited")
+
+
+def _text_of(effect: PostAnswer | WithdrawAnswer | FoldAnswer, answer: Answer) -> str:
+    """What is written: the text, or its shorter form after the tracker refused it for its length."""
+    return shorten(effect.body) if answer.reason == TOO_LONG else effect.body
+
+
+def _may_be_shorter(error: Exception, answer: Answer) -> bool:
+    """Whether a shorter text is tried after a refusal: once, and only when the text was what was refused."""
+    return isinstance(error, TooLong) and answer.reason != TOO_LONG
 
 
 def _touch(effect: React | AddLabels, desk: Desk) -> Outcome:

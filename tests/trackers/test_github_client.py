@@ -9,7 +9,7 @@ from werkzeug.serving import make_server
 
 from bot.config import Settings
 from bot.demo.github import Fault, StandIn
-from bot.trackers import Ambiguous, Gone, Refused, Tracker, Unavailable
+from bot.trackers import Ambiguous, Gone, Refused, TooLong, Tracker, Unavailable
 from bot.trackers.github.app import connect
 from bot.trackers.github.client import LARGEST_FILE, GitHubTracker
 
@@ -236,8 +236,14 @@ def test_locked_issue_refuses_a_comment(github: StandIn, tracker: GitHubTracker)
 
 def test_too_long_a_comment_is_refused(github: StandIn, tracker: GitHubTracker) -> None:
     github.open_issue(REPOSITORY, "title")
-    with pytest.raises(Refused, match="422"):
+    with pytest.raises(TooLong, match="422"):
         tracker.create_comment(1, "x" * 65537)
+    github.plan(Fault("create_comment", "422-long"), Fault("create_comment", "422-spam"))
+    with pytest.raises(TooLong):
+        tracker.create_comment(1, "text")
+    with pytest.raises(Refused) as caught:
+        tracker.create_comment(1, "text")
+    assert type(caught.value) is Refused
 
 
 def test_deleted_and_unknown_issues_are_gone(github: StandIn, tracker: GitHubTracker) -> None:

@@ -304,7 +304,7 @@ def test_repair_lets_the_answer_point_to_the_comment_that_stays(bench: Bench) ->
 
 
 @one_database
-@pytest.mark.parametrize("kind", ["404", "410", "403-archived", "422-long", "422-spam"])
+@pytest.mark.parametrize("kind", ["404", "410", "403-archived", "422-spam"])
 def test_a_refusal_for_good_ends_the_attempt_at_once(bench: Bench, kind: str) -> None:
     bench.hub.plan(Fault("create_comment", kind))  # type: ignore[arg-type]
     assert [outcome.what for outcome in bench.post("text")] == ["dead"]
@@ -318,3 +318,42 @@ def test_a_suspended_installation_is_waited_for(bench: Bench) -> None:
     outcome = perform(PostAnswer(bench.issue, "auto", "text"), bench.desk)
     assert (outcome.state, outcome.seconds) == ("later", 3600.0)
     assert answer_of(bench).attempts == 0
+
+
+LONG = "**It fails**\n\n```text\nline\n```\n\n<sub>[page](https://bot.example/errors/1)</sub>"
+SHORT = "**It fails**\n\n<sub>[page](https://bot.example/errors/1)</sub>"
+
+
+@one_database
+def test_a_comment_that_is_too_long_is_written_once_more_and_shorter(bench: Bench) -> None:
+    bench.hub.plan(Fault("create_comment", "422-long"))
+    assert [outcome.what for outcome in bench.post(LONG)] == ["too long", "posted"]
+    assert bench.texts == [SHORT]
+    # The next look at the same answer has nothing to write.
+    assert [outcome.what for outcome in bench.post(LONG)] == ["unchanged"]
+
+
+@one_database
+def test_a_comment_that_is_too_long_in_its_short_form_too_is_given_up(bench: Bench) -> None:
+    bench.hub.plan(Fault("create_comment", "422-long", times=5))
+    assert [outcome.what for outcome in bench.post(LONG)] == ["too long", "dead"]
+    assert bench.hub.count("create_comment") == 2
+    assert bench.comments == ()
+
+
+@one_database
+def test_an_edit_that_is_too_long_is_made_shorter_once(bench: Bench) -> None:
+    bench.post("text")
+    bench.hub.plan(Fault("update_comment", "422-long", times=3))
+    assert [outcome.what for outcome in bench.post(LONG)] == ["too long", "refused"]
+    assert bench.texts == ["text"]
+    # A new event tries the whole text, and then the short one.
+    assert [outcome.what for outcome in bench.post(LONG)] == ["too long", "edited"]
+    assert bench.texts == [SHORT]
+
+
+@one_database
+def test_a_short_form_whose_outcome_is_unknown_is_looked_for(bench: Bench) -> None:
+    bench.hub.plan(Fault("create_comment", "422-long"), Fault("create_comment", "502-after-write"))
+    assert [outcome.what for outcome in bench.post(LONG)] == ["too long", "ambiguous", "edited"]
+    assert len(bench.comments) == 1

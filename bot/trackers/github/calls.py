@@ -23,7 +23,7 @@ from github.Auth import Auth
 from github.Requester import Requester
 
 from bot import trackers
-from bot.trackers import Ambiguous, Gone, Refused, Unavailable
+from bot.trackers import Ambiguous, Gone, Refused, TooLong, Unavailable
 
 SUSPENDED_PAUSE = 3600.0
 """Seconds to wait while an installation is suspended: only its owner can end that."""
@@ -158,8 +158,19 @@ def _refuse(status: int, headers: Mapping[str, str], text: str, write: bool) -> 
     if status == 401 or status < 400 or status == 408:
         raise Unavailable(message)
     if write and status not in (404, 410, 451):
-        raise Refused(message)
+        raise (TooLong if status == 422 and _is_of_the_body(text) else Refused)(message)
     raise Gone(message)
+
+
+def _is_of_the_body(text: str) -> bool:
+    """Whether a 422 is about the text of a comment; GitHub names the field ``body``, or ``data`` and says "Body is too long"."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    errors = data.get("errors") if isinstance(data, dict) else None
+    named = [error for error in errors if isinstance(error, dict)] if isinstance(errors, list) else []
+    return any(error.get("field") == "body" or "too long" in str(error.get("message")) for error in named)
 
 
 def _message(text: str) -> str:
