@@ -26,11 +26,11 @@ from bot.catalogue.scanners import Raised
 from bot.catalogue.source_config import SourceError
 from bot.model import Condition, Hole, Template
 
-FORMAT = 3
-"""Version of what is kept."""
-
 MARSHAL = 2
 """The last of marshal's formats without references, so that equal values give equal bytes."""
+
+WRITERS = ("cache.py", "scan.py", "workers.py")
+"""Modules beside the scanners that say what is kept, and how."""
 
 APPLICATION = 0x65787331
 """SQLite's application id of this file ("exs1")."""
@@ -44,13 +44,14 @@ BUSY_SECONDS = 60
 
 @lru_cache(maxsize=1)
 def scanner_version() -> str:
-    """What results depend on besides the source: the text of the scanners, their grammars, and the minor version of Python.
+    """What results depend on besides the source: the text of the scanners and of what keeps them, their grammars, the minor version of
+    Python.
 
     Made from the files themselves, so nobody has to remember to raise a number.
     """
-    digest = hashlib.sha256(repr((FORMAT, sys.version_info[:2])).encode())
+    digest = hashlib.sha256(repr((MARSHAL, sys.version_info[:2])).encode())
     room = Path(__file__).parent
-    for path in (*sorted((room / "scanners").rglob("*.py")), room / "cache.py", *sorted((room.parent / "model").glob("*.py"))):
+    for path in (*sorted((room / "scanners").rglob("*.py")), *map(room.joinpath, WRITERS), *sorted((room.parent / "model").glob("*.py"))):
         digest.update(path.relative_to(room.parent).as_posix().encode() + b"\0" + path.read_bytes())
     for name in GRAMMARS:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -113,12 +114,17 @@ class ScanCache:
 
     def get(self, key: bytes) -> Any:
         """What was kept under a key; None when nothing was, or when it cannot be read."""
+        data = self.data(key)
+        try:
+            return unpacked(data) if data else None
+        except ValueError:
+            return None
+
+    def data(self, key: bytes) -> bytes:
+        """What was kept under a key, as it was packed; empty when nothing was."""
         with self._lock, self._told():
             row = self._database.execute("SELECT data FROM entry WHERE key = ?", (key,)).fetchone()
-        try:
-            return None if row is None else marshal.loads(zlib.decompress(row[0]))  # noqa: S302 - our own folder
-        except (zlib.error, EOFError, ValueError, TypeError):
-            return None
+        return row[0] if row is not None else b""
 
     def holds(self, keys: Iterable[bytes]) -> set[bytes]:
         """Those of the keys under which something is kept."""
@@ -161,6 +167,14 @@ class ScanCache:
 def packed(value: Any) -> bytes:
     """A plain value as it is kept."""
     return zlib.compress(marshal.dumps(value, MARSHAL), 1)
+
+
+def unpacked(data: bytes) -> Any:
+    """The inverse of :func:`packed`. Raises ValueError for what is nothing of the kind."""
+    try:
+        return marshal.loads(zlib.decompress(data))  # noqa: S302 - our own folder
+    except (zlib.error, EOFError, TypeError) as error:
+        raise ValueError(f"what was kept cannot be read: {error}") from error
 
 
 def plain(value: Any) -> Any:

@@ -59,12 +59,15 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What scanning a file alone has told: why it cannot be scanned, where its sites are kept, its wants and offers."""
+    """What scanning a file alone has told: why it cannot be scanned, where its sites are kept, its wants and offers; what its sites ask of
+    other files that need not be scanned for, and where that is kept."""
 
     reason: str
     sites: bytes
     wants: tuple[str, ...]
     offers: tuple[Offered, ...]
+    asks: tuple[str, ...]
+    open: bytes
 
 
 @dataclass(slots=True)
@@ -104,8 +107,9 @@ def survey(
 ) -> Listing:
     """Scan all files of a source whose results are not in the cache, and say where the results of all are.
 
-    A file is scanned alone first; when other files offer what it wants, once more with that. Both results are kept: the first under the
-    file's content, the second also under what was known. Raises SourceError when the cache cannot be used.
+    A file is scanned alone first; when other files offer what it wants, once more with that, and when they only offer what it left open,
+    that is settled. Both results are kept: the first under the file's content, the second also under what was known. Raises SourceError
+    when the cache cannot be used.
     """
     return _Survey(cache, workers, progress, total or 0, memory or Memory()).run(files)
 
@@ -150,14 +154,14 @@ class _Survey:
             facts = self.memory.facts.get(key)
             if facts is None and (held := self.cache.get(key)) is not None:
                 facts = _Facts(*held)
-            if facts is None or facts.wants:
+            if facts is None or facts.wants or facts.asks:
                 self.texts[file.path] = file.text
             if facts is not None:
                 self.facts[file.path] = facts
                 self._step()
                 continue
             self.fresh += 1
-            yield file, ()
+            yield Job(file)
 
     def _learn(self, result: Result) -> None:
         self._step()
@@ -167,27 +171,35 @@ class _Survey:
             return
         key = self.keys[result.path]
         sites = digest("sites", key) if result.sites else b""
-        facts = _Facts(result.reason, sites, result.wants, result.offers)
+        left = digest("open", key) if result.open else b""
+        facts = _Facts(result.reason, sites, result.wants, result.offers, result.asks, left)
         self.facts[result.path] = facts
-        if not facts.wants:
+        if not (facts.wants or facts.asks):
             self.texts.pop(result.path, None)
-        self.unsaved.append((key, packed((facts.reason, facts.sites, facts.wants, facts.offers))))
-        if sites:
-            self.unsaved.append((sites, result.sites))
+        self.unsaved.append((key, packed((facts.reason, sites, facts.wants, facts.offers, facts.asks, left))))
+        self.unsaved += [(at, data) for at, data in ((sites, result.sites), (left, result.open)) if at]
         self._save(SAVED_TOGETHER)
 
     def _second(self, found: dict[str, bytes]) -> dict[str, bytes]:
         """Where the sites of those files are that other files tell something about."""
         offers = _Offers((path, facts.offers) for path, facts in self.facts.items())
-        told = {path: digest("told", self.keys[path], known) for path in found if (known := offers.digest(path, self.facts[path].wants))}
+        told: dict[str, bytes] = {}
+        again: set[str] = set()
+        for path in found:
+            facts = self.facts[path]
+            scans, settles = offers.digest(path, facts.wants), offers.digest(path, facts.asks)
+            if scans or settles:
+                told[path] = digest("told", self.keys[path], scans, settles)
+            if scans:
+                again.add(path)
         held = self.cache.holds(told.values())
         keys: dict[str, bytes] = {}
         for path, key in told.items():
             if key in held:
                 keys[path] = key
-        jobs = ((SourceFile(path, self.texts[path]), offers.known(self.facts[path].wants)) for path in told if path not in keys)
+        jobs = (self._once_more(path, offers, path in again) for path in told if path not in keys)
         for result in self.workers.run(jobs):
-            self.fresh += 1
+            self.fresh += result.path in again
             if result.reason:  # what was found without the others stands
                 self.passing |= result.passing
                 continue
@@ -196,6 +208,11 @@ class _Survey:
             self._save(SAVED_TOGETHER)
         self._save(0)
         return keys
+
+    def _once_more(self, path: str, offers: _Offers, scans: bool) -> Job:
+        facts = self.facts[path]
+        left = None if scans else (self.cache.data(facts.sites), self.cache.data(facts.open))
+        return Job(SourceFile(path, self.texts[path]), offers.known((*facts.wants, *facts.asks)), left)
 
     def _save(self, waiting: int) -> None:
         if len(self.unsaved) > waiting:

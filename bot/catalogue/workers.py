@@ -11,10 +11,10 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
-from bot.catalogue.cache import FORMAT, digest, full, kept, packed, plain
-from bot.catalogue.scanners import Known, Offer, Unreadable, scan_alone
+from bot.catalogue.cache import MARSHAL, digest, full, kept, packed, plain, raised_of, unpacked
+from bot.catalogue.scanners import Known, Offer, Open, Raised, Unreadable, scan_alone
 from bot.catalogue.sources import SourceFile
 
 BATCH_BYTES = 750_000
@@ -32,7 +32,8 @@ Foreign = tuple[tuple[str, tuple[tuple[str, bytes, tuple[str, ...]], ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was found in one file. ``sites`` is packed, empty when there are none.
+    """What was found in one file. ``sites`` and what they leave ``open`` are packed, empty when there are none; ``asks`` is what that
+    wants.
 
     ``reason`` says why the file could not be scanned; ``passing`` that it might be another time.
     """
@@ -41,27 +42,42 @@ class Result:
     sites: bytes = b""
     wants: tuple[str, ...] = ()
     offers: tuple[Offered, ...] = ()
+    asks: tuple[str, ...] = ()
+    open: bytes = b""
     reason: str = ""
     passing: bool = False
 
 
-Job = tuple[SourceFile, Foreign]
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A file to scan, with what others offer of what it wants. To settle it instead, ``left`` holds its sites and what they leave open, as
+    the first round packed them; only when they cannot be read, the file is scanned after all."""
+
+    file: SourceFile
+    foreign: Foreign = ()
+    left: tuple[bytes, bytes] | None = None
 
 
 def _scan_jobs(jobs: Sequence[Job]) -> list[Result]:
     """Scan some files; runs in a process of its own."""
-    return [_scan_job(file, foreign) for file, foreign in jobs]
+    return list(map(_scan_job, jobs))
 
 
-def _scan_job(file: SourceFile, foreign: Foreign) -> Result:
-    known: Known = {key: tuple(Offer(path, _value(data), frozenset(needs)) for path, data, needs in offers) for key, offers in foreign}
+def _scan_job(job: Job) -> Result:
+    file = job.file
+    known: Known = {key: tuple(Offer(path, _value(data), frozenset(needs)) for path, data, needs in offers) for key, offers in job.foreign}
     try:
+        if (held := _held(file.path, job.left)) is not None:
+            return Result(file.path, _sites(held[1].settled(held[0], known)))
         scanned = scan_alone(file, known)
-        sites = packed(tuple(map(kept, scanned.raised))) if scanned.raised else b""
-        if foreign:
+        sites = _sites(scanned.raised)
+        if job.foreign:
             return Result(file.path, sites)
         offers = tuple(_offered(key, offer) for key, offer in scanned.offers)
-        return Result(file.path, sites, tuple(sorted(scanned.wants)), offers)
+        wants = tuple(sorted(scanned.wants))
+        if scanned.open is None:
+            return Result(file.path, sites, wants, offers)
+        return Result(file.path, sites, wants, offers, tuple(sorted(scanned.open.wants)), packed(plain(scanned.open)))
     except Unreadable as error:
         return Result(file.path, reason=str(error))
     except RecursionError:
@@ -70,8 +86,19 @@ def _scan_job(file: SourceFile, foreign: Foreign) -> Result:
         return Result(file.path, reason=f"the scanner failed: {type(error).__name__}: {error}", passing=True)
 
 
+def _sites(raised: Sequence[Raised]) -> bytes:
+    return packed(tuple(map(kept, raised))) if raised else b""
+
+
+def _held(path: str, left: tuple[bytes, bytes] | None) -> tuple[tuple[Raised, ...], Open] | None:
+    try:
+        return left and (tuple(raised_of(site, path) for site in unpacked(left[0])), cast(Open, full(unpacked(left[1]))))
+    except ValueError:
+        return None
+
+
 def _offered(key: str, offer: Offer) -> Offered:
-    data = marshal.dumps(plain(offer.value), FORMAT)
+    data = marshal.dumps(plain(offer.value), MARSHAL)
     needs = tuple(sorted(offer.needs))
     return key, digest(offer.path, data, *needs), needs, data
 
@@ -145,7 +172,7 @@ class Workers:
                 yield from alone.submit(_scan_jobs, [job]).result()
             except (BrokenProcessPool, OSError):
                 alone = None
-                yield Result(job[0].path, reason="the process that scanned it died", passing=True)
+                yield Result(job.file.path, reason="the process that scanned it died", passing=True)
         if alone is not None:
             alone.shutdown()
 
@@ -162,7 +189,7 @@ def _batches(jobs: Iterable[Job]) -> Iterator[list[Job]]:
     size = 0
     for job in jobs:
         batch.append(job)
-        size += len(job[0].text)
+        size += len(job.file.text) if job.left is None else sum(map(len, job.left))
         if size >= BATCH_BYTES:
             yield batch
             batch, size = [], 0

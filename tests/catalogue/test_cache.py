@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from bot.catalogue import cache as cache_module
 from bot.catalogue.cache import ScanCache, digest, full, kept, packed, plain, raised_of
-from bot.catalogue.scan import Memory, survey
+from bot.catalogue.scan import Listing, Memory, survey
 from bot.catalogue.scanners import Raised, scan_alone
 from bot.catalogue.sources import SourceFile
 from bot.catalogue.workers import Workers
@@ -48,6 +49,61 @@ def test_only_a_changed_file_is_scanned_and_those_that_it_tells_something() -> N
         assert fresh(cache, CALLER, HELPER, edited(OTHER, b"bad", b"very bad")) == 1
         assert fresh(cache, CALLER, edited(HELPER, b"KeyError", b"OSError"), OTHER) == 2
         assert fresh(cache, CALLER, HELPER, OTHER) == 0
+
+
+OPTION = SourceFile("fields.py", b"class Fields:\n    quick_decoding: A[bool, 'Decode quickly.'] = False\n")
+ASKING = SourceFile("run.py", b"def run(args):\n    if args.quick_decoding:\n        raise ValueError('no quick way')\n")
+ASKING_TOO = SourceFile(
+    "both.py", b"from b import fail_with\ndef run(args):\n    if args.quick_decoding:\n        fail_with('the text of both')\n"
+)
+
+
+def flags(listing: Listing, cache: ScanCache) -> dict[str, tuple[str, ...]]:
+    """The options that lead to each place, by the type that is raised and the path."""
+    return {
+        f"{path} {raised.type}": raised.flags for path, key in listing.sites for raised in (raised_of(one, path) for one in cache.get(key))
+    }
+
+
+def test_what_other_files_tell_of_options_takes_no_second_scan() -> None:
+    with ScanCache() as cache, Workers(1) as workers:
+        found = survey((ASKING, OPTION), cache, workers)
+        assert flags(found, cache) == {"run.py ValueError": ("--quick-decoding",)}
+        assert found.fresh == 2
+        both = survey((ASKING, OPTION, ASKING_TOO, HELPER), cache, workers)
+        assert flags(both, cache) == {
+            "run.py ValueError": ("--quick-decoding",),
+            "both.py KeyError": ("--quick-decoding",),
+            "b.py KeyError": (),
+        }
+        assert both.fresh == 3, "only the file that takes a text from another one is scanned twice"
+
+
+def test_an_option_that_changes_in_another_file_changes_what_is_kept(tmp_path: Path) -> None:
+    renamed = edited(OPTION, b"'Decode", b"Arg('--quick')] = False # ")
+    with ScanCache(tmp_path / "scans.sqlite") as cache, Workers(1) as workers:
+        survey((ASKING, OPTION), cache, workers)
+    with ScanCache(tmp_path / "scans.sqlite") as cache, Workers(1) as workers:
+        found = survey((ASKING, renamed), cache, workers)
+        assert (flags(found, cache), found.fresh) == ({"run.py ValueError": ("--quick",)}, 1)
+        without = survey((ASKING,), cache, workers)
+        assert (flags(without, cache), without.fresh) == ({"run.py ValueError": ()}, 0)
+        again = survey((ASKING, OPTION), cache, workers)
+        assert (flags(again, cache), again.fresh) == ({"run.py ValueError": ("--quick-decoding",)}, 0)
+
+
+def test_what_was_left_open_and_cannot_be_read_is_found_anew(tmp_path: Path) -> None:
+    path = tmp_path / "scans.sqlite"
+    with ScanCache(path) as cache, Workers(1) as workers:
+        survey((ASKING,), cache, workers)
+    key = digest("open", digest("file", ASKING.path, hashlib.sha256(ASKING.text).digest()))
+    database = sqlite3.connect(path)
+    assert database.execute("UPDATE entry SET data = x'00' WHERE key = ?", (key,)).rowcount == 1
+    database.commit()
+    database.close()
+    with ScanCache(path) as cache, Workers(1) as workers:
+        found = survey((ASKING, OPTION), cache, workers)
+        assert (flags(found, cache), found.passing) == ({"run.py ValueError": ("--quick-decoding",)}, False)
 
 
 def test_the_same_content_under_another_path_is_another_file() -> None:
@@ -112,7 +168,10 @@ def describe(a):
 def test_values_of_scanners_come_back_equal() -> None:
     offers = [offer.value for _, offer in scan_alone(SourceFile("o.py", OFFERING)).offers]
     assert len({type(value) for value in offers}) >= 3
-    assert [full(plain(value)) for value in offers] == offers
+    left = scan_alone(ASKING).open
+    assert left is not None
+    assert left.wants == {"flag:quick_decoding"}
+    assert [full(plain(value)) for value in (*offers, left)] == [*offers, left]
     assert full(plain(frozenset({"b", "a"}))) == frozenset({"a", "b"})
     assert packed(plain(frozenset({"b", "a"}))) == packed(plain(frozenset({"a", "b"})))
 

@@ -6,14 +6,14 @@ separated by blanks). It is a function ``(file, known) -> Scanned`` that never i
 Some texts stand in another file than the raise: a constant, an exception class that builds its message, a helper that raises what
 it is given. So a scan has two rounds. In the first, every file is scanned alone and says what it *offers* to others and what it
 *wants* from them, under keys that mean something to its language only. A file whose wants are offered elsewhere is scanned once more
-with them as ``known``.
+with them as ``known``. Where that takes no second look at the file, the scan leaves it *open*: it is settled from what is kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Protocol, cast
 
 from bot.catalogue.sources import SourceFile
 from bot.model import Condition, Template
@@ -68,13 +68,28 @@ Known = Mapping[str, tuple[Offer, ...]]
 """What other files offer, by key."""
 
 
+class Open(Protocol):
+    """What the raise sites of a file leave open until it is known what other files offer: a frozen dataclass, kept beside the sites."""
+
+    @property
+    def wants(self) -> frozenset[str]:
+        """The keys under which it may be offered."""
+
+    def settled(self, raised: tuple[Raised, ...], known: Known) -> tuple[Raised, ...]:
+        """The raise sites of the file, which are given as the first round found them, with what other files tell of them.
+
+        Of what is ``known``, the file itself offers some.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """What one file holds, offers to other files, and wants from them."""
+    """What one file holds, offers to other files, and wants from them: for being scanned once more, and for what is left ``open``."""
 
     raised: tuple[Raised, ...]
     offers: tuple[tuple[str, Offer], ...] = ()
     wants: frozenset[str] = frozenset()
+    open: Open | None = None
 
 
 Scanner = Callable[[SourceFile, Known], Scanned]

@@ -233,3 +233,14 @@ def test_what_an_earlier_test_was_passed_by() -> None:
         "only the quick one can be checked": ("--with-checks",),
         "the quick one cannot be checked": ("--with-checks", "--kernel-prefill-backend quick"),
     }
+
+
+def test_an_object_that_is_made_of_a_class_without_a_name() -> None:
+    """A function that is given its class as ``cls`` may stand outside any class; so may one that is given ``self``."""
+    source = """
+        def make(cls, self):
+            one = cls()
+            two = self._other()
+            raise ValueError("neither of them is of any use")
+    """
+    assert flags(make=source) == {"neither of them is of any use": ()}

@@ -103,9 +103,11 @@ def _scan(path: str, text: str, known: Known, flow: bool) -> Scanned:
         raise Unreadable("cannot be parsed: nested too deeply") from error
     except MemoryError as error:
         raise Unreadable("cannot be parsed: needs too much memory") from error
-    values = tuple(offered(path, walk))
-    raised = with_options(walk.raised, walk.asks, walk, values, text)
-    own = offers(path, walk.constants, walk.classes.values(), walk.functions, walk.kept, walk.flags, walk.inheritance.below())
-    scanned = Scanned(with_entries(raised, walk.spans, text), (*own, *values), frozenset(knowledge.wants))
+    own = (
+        *offers(path, walk.constants, walk.classes.values(), walk.functions, walk.kept, walk.flags, walk.inheritance.below()),
+        *offered(path, walk),
+    )
+    raised, left = with_options(walk.raised, walk.asks, walk.called, own, known, text)
+    scanned = Scanned(with_entries(raised, walk.spans, text), own, frozenset(knowledge.wants), left)
     walk.take_apart()
     return scanned

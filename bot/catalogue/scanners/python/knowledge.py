@@ -120,15 +120,6 @@ class Knowledge:
                     found += [constant for named, constant in offer.value.messages if named == attribute]
         return found
 
-    def flag(self, name: str) -> Flag | None:
-        """The command-line option that is read under a name, when all files that define one say the same."""
-        self.wants.add(f"flag:{name}")
-        found = [offer.value for offer in self.known.get(f"flag:{name}", ()) if isinstance(offer.value, Flag)]
-        if not found or any(other != found[0] for other in found):
-            return None
-        same = all(other.default == found[0].default for other in found)
-        return found[0] if same else replace(found[0], default="")
-
     def constant(self, node: ast.Name | ast.Attribute) -> Constant | None:
         """An imported constant: ``NAME``, ``module.NAME``, ``Class.NAME``, ``Class.MEMBER.value``."""
         if isinstance(node, ast.Name):

@@ -304,13 +304,18 @@ def needs(sources: Iterable[Sources]) -> frozenset[str]:
 def _keys(read: Read) -> tuple[str, ...]:
     if read.kind == "parameter":
         name = called_as(read.of)
-        return (f"called:{name}", f"given:{name}")
+        return (f"called:{name}", f"given:{name}") if is_offered(name) else ()
     return (f"{'flag' if read.kind == 'option' else read.kind}:{read.name}",)
 
 
 def called_as(function: str) -> str:
     """The name by which a function is called: that of its class, when it makes objects of it."""
     return function.removesuffix(".__init__")
+
+
+def is_offered(name: str) -> bool:
+    """Whether calls under this name are told others of: those that make objects."""
+    return calls.names_class(name) and "." not in name
 
 
 def asks_for(found: Iterable[Clause]) -> frozenset[str]:
@@ -327,7 +332,7 @@ def offered(path: str, walk: Origins) -> Iterator[tuple[str, Offer]]:
     ``also`` that there is one more.
     """
     for name, found in walk.called.items():
-        if calls.names_class(name) and "." not in name:
+        if is_offered(name):
             for one in dict.fromkeys(found):
                 yield _of_call(name, path, one)
     for kind, facts in (("result", walk.results), ("attribute", walk.set_to)):
@@ -348,8 +353,8 @@ def _of_call(name: str, path: str, called: Called) -> tuple[str, Offer]:
     wanted = asks_for((*under, *(clause for one in given for clause in one.holds))) | needs(one.sources for one in given)
     if kind != "also":
         wanted |= {f"called:{name}", f"given:{name}", f"also:{name}"} - {f"{kind}:{name}"}
-    if under:
-        wanted |= {f"called:{called_as(called.caller)}"}
+    if under and is_offered(caller := called_as(called.caller)):
+        wanted |= {f"called:{caller}"}
     return f"{kind}:{name}", Offer(path, called, wanted)
 
 
